@@ -40,6 +40,18 @@ class RequestOptions(TypedDict, total=False):
     __pydantic_config__ = {"extra": "forbid", "allow_inf_nan": False}  # type: ignore[misc]  # noqa: RUF012
 
 
+class ClipOptions(TypedDict, total=False):
+    """Which clips of a folder are read.
+
+    Attributes:
+        follow_links: Read clips that are links out of the folder, as in a Hugging Face cache.
+        skip_missing: Go on without clips that are not there or cannot be used, and count them.
+    """
+
+    follow_links: bool
+    skip_missing: bool
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """What models are told beside the question.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from audiocapbench.asking import JudgePanel, ModelOptions
+from audiocapbench.asking import ClipOptions, JudgePanel, ModelOptions
 from audiocapbench.cli import interrupt_again, options
 from audiocapbench.cli.app import PublishedCommand, leave, published_app
 from audiocapbench.cli.console import json_text, print_errors, say
@@ -46,7 +46,7 @@ def evaluate(
     model: str | None = None,
     all_models: bool = False,
     data_dir: Path = Path("data/audio_caption"),
-    follow_links: bool = False,
+    clips: ClipOptions,
     metadata: Path | None = None,
     output: Path | None = None,
     credentials: options.FoundCredentials = None,
@@ -93,7 +93,7 @@ def evaluate(
     how = session.asking(retry=retry)
     named = _one_a_provider() if all_models else dict([_named(provider, model)])
     settings, models, outputs = how.model_settings(told), [], {}
-    benchmark = load_audiocapbench(data_dir, follow_links=follow_links, metadata=metadata)
+    benchmark = load_audiocapbench(data_dir, metadata=metadata, **clips)
     published, limit = protocol == "published", benchmark.traits.max_tokens
     for name, whose in named.items():
         try:
@@ -205,7 +205,7 @@ def _write_result(
     say(f"Results saved to {path}")
     show_runs(plan.store, [summary])
     if plan.subject.missing:
-        say(f"{plan.subject.presence}; manifest.json says why.")
+        say(plan.subject.presence)
     return bool(document["failed"] or unjudged)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -187,8 +188,82 @@ def test_audiocaps_may_name_its_clips_by_file_name(tmp_path: Path, ids: Path) ->
         for number, name in enumerate(VIDEOS)
     ]
     table = Repository({"test/0.parquet": parquet(rows)})
+    lists = write_lists(ids, audiocaps=[{"youtube_id": name} for name in VIDEOS])
     with HubServer(repositories() | {AUDIOCAPS: table}) as server:
-        assert build_from(server, tmp_path / "out", ids).present == 17
+        assert build_from(server, tmp_path / "out", lists).present == 17
+
+
+def test_what_is_not_the_clip_on_the_list_is_missing(tmp_path: Path) -> None:
+    whole = tone(1, 2.0)
+    claims = whole[:200]  # of a header that says two seconds
+    sounds = {
+        "fine": whole,
+        "claims": claims,
+        "cut": whole[:-8_000],
+        "tiny": tone(2, 0.01),
+        "long": tone(3, 2.5),
+        "flac": tone(4, 2.0, "FLAC")[:-2_000],
+    }
+    captions = dict.fromkeys(sounds, 5) | {"three": 3, "seven": 7}
+    rows = [
+        {"youtube_id": name, "caption": f"Caption {turn}.", "audio": sounds.get(name, whole)}
+        for name, count in captions.items()
+        for turn in range(count)
+    ]
+    listed = [{"youtube_id": name, "duration_s": 2.0, "num_captions": 5} for name in captions]
+    lists = write_lists(tmp_path / "ids", audiocaps=listed)
+    table = Repository({"test.parquet": parquet(rows)})
+    counts = {"clotho": 0, "music": 0, "speech": 0}
+    with HubServer(repositories() | {AUDIOCAPS: table}) as server:
+        end = build_from(server, tmp_path / "out", lists, counts=counts)
+    assert (end.present, end.wanted) == (1, 8)
+    missing = {one.id: one.reason for one in manifest_of(tmp_path / "out").missing}
+    assert "is cut short (" in missing["audiocaps_1"]
+    assert "is cut short (" in missing["audiocaps_2"]
+    assert missing["audiocaps_3"] == "it lasts 0.01 s; the ID list says 2 s"
+    assert missing["audiocaps_4"] == "it lasts 2.50 s; the ID list says 2 s"
+    assert "audiocaps_5" in missing
+    assert missing["audiocaps_6"] == "it has 3 captions; the ID list says 5"
+    assert missing["audiocaps_7"] == "it has 7 captions; the ID list says 5"
+
+
+def test_music_that_ends_before_its_annotation_is_missing(tmp_path: Path, ids: Path) -> None:
+    rows = [{"ytid": name, "audio": ramp(4 if name == "m2" else 30)} for name in MUSIC_TIMES]
+    table = Repository({"data/train-0.parquet": parquet(rows)})
+    for clip in ("annotation", "published"):
+        with HubServer(repositories() | {MUSIC: table}) as server:
+            end = build_from(server, tmp_path / clip, ids, clip=clip)
+        (lost,) = end.parts[2].missing
+        said = (lost.id, lost.reason)
+        assert said == ("musiccaps_2", "it lasts 4.00 s; the ID list says 10 s")
+
+
+def test_clips_of_the_same_bytes_count_when_built_and_when_opened(
+    tmp_path: Path, ids: Path
+) -> None:
+    rows = [
+        {"youtube_id": name, "caption": f"Caption {turn}.", "audio": tone(1)}
+        for name in VIDEOS[:4]
+        for turn in range(5)
+    ]
+    table = Repository({"test.parquet": parquet(rows)})
+    with HubServer(repositories() | {AUDIOCAPS: table}) as server:
+        end = build_from(server, tmp_path / "out", ids)
+    assert (end.present, end.wanted) == (16, 17)
+    said = load_audiocapbench(tmp_path / "out").presence
+    assert said.startswith("16 of 17 clips present; 1 missing: not in ")
+
+
+def test_what_an_earlier_build_kept_wrongly_is_fetched_again(tmp_path: Path, ids: Path) -> None:
+    with HubServer(repositories()) as server:
+        build_from(server, tmp_path / "out", ids)
+        path = tmp_path / "out" / "metadata.jsonl"
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        rows[0]["references"] = rows[0]["references"][:3]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        end = build_from(server, tmp_path / "out", ids)
+    assert [part.fetched for part in end.parts] == [1, 0, 0, 0]
+    assert len(rows_of(tmp_path / "out")["clotho_0"]["references"]) == 5
 
 
 def test_a_dry_run_says_what_would_come_and_writes_nothing(tmp_path: Path, ids: Path) -> None:
@@ -220,9 +295,9 @@ def test_clips_that_cannot_be_had_are_in_the_manifest_with_the_reason(tmp_path: 
     missing = {one.id: one.reason for one in manifest_of(tmp_path / "out").missing}
     assert list(missing) == [f"audiocaps_{i}" for i in range(1, 7)]
     assert missing["audiocaps_1"] == "the repository has no audio for it"
-    assert missing["audiocaps_2"].startswith("cannot be decoded (")
+    assert missing["audiocaps_2"].startswith("its audio cannot be decoded (")
     assert missing["audiocaps_3"] == "its bytes are not WAV, FLAC, OGG, MP3 or AIFF"
-    assert missing["audiocaps_4"] == "references is empty; give at least one caption"
+    assert missing["audiocaps_4"] == "it has 0 captions; the ID list says 1"
     assert missing["audiocaps_5"] == "references[0] holds a NUL character"
     assert missing["audiocaps_6"] == f"not in {AUDIOCAPS} at {table.commit[:12]} (test)"
     benchmark = load_audiocapbench(tmp_path / "out")
@@ -299,8 +374,17 @@ def test_the_published_lists_build_the_benchmark_of_a_thousand_clips(
     assert {len(one.references) for one in benchmark.samples[400:]} == {2}
 
 
+def click(number: int, seconds: float) -> bytes:
+    """Mostly silence, so that it is small however long it is."""
+    samples = np.zeros(round(seconds * 1_000))
+    samples[number] = 0.5
+    buffer = io.BytesIO()
+    soundfile.write(buffer, samples, 1_000, format="FLAC")
+    return buffer.getvalue()
+
+
 def _thousand(ids: Path) -> dict[str, Repository]:
-    """Repositories with a short tone for every clip of the published lists."""
+    """Repositories with a click of the listed length for every clip of the published lists."""
     found: dict[str, Repository] = {}
     number = 0
     for ids_of in read_id_lists(ids):
@@ -308,9 +392,10 @@ def _thousand(ids: Path) -> dict[str, Repository]:
         source = ids_of.source
         for one in ids_of.entries:
             number += 1
+            sound = click(number, float(one.fields.get("duration_s", 10)))
             for turn in range(5 if source.gathers else 1):
                 caption = f"Caption {turn}." if source.gathers else one.fields["caption"]
-                row = {source.key_columns[0]: one.key, "audio": tone(number, 0.05)}
+                row = {source.key_columns[0]: one.key, "audio": sound}
                 rows.append(row | {"caption": caption})
         files = {f"data/{source.split}-00000-of-00001.parquet": parquet(rows)}
         found[source.repository] = Repository(files)

@@ -188,6 +188,33 @@ def test_a_folder_with_a_broken_clip_says_how_to_leave_it_out(tmp_path: Path) ->
     assert [one.id for one in folder.missing] == ["tone_1"]
 
 
+def test_many_absent_clips_are_one_line_and_may_be_skipped(tmp_path: Path) -> None:
+    write_folder(tmp_path, 8)
+    for number in (0, 2, 4, 5, 6):
+        (tmp_path / "clips" / f"{number}.wav").unlink()
+    (tmp_path / "clips" / "7.wav").write_bytes(b"")
+    assert problems(tmp_path) == [
+        "metadata.jsonl line 1: file_name: does not exist: of 5 of 8 clips, such as "
+        "'clips/0.wav', 'clips/2.wav', 'clips/4.wav'",
+        "metadata.jsonl line 8: file_name: 'clips/7.wav' is empty (0 bytes)",
+    ]
+    with pytest.raises(InvalidDataError, match="go on with the 2 other clips by `skip_missing`"):
+        open_folder(tmp_path)
+    folder = open_folder(tmp_path, skip_missing=True)
+    assert [one.row.key for one in folder.entries] == ["tone_1", "tone_3"]
+    assert [one.position for one in folder.entries] == [1, 3]
+    lost = {one.id: one.reason for one in folder.missing}
+    assert lost.pop("tone_7") == "is empty (0 bytes)"
+    assert lost == dict.fromkeys((f"tone_{i}" for i in (0, 2, 4, 5, 6)), "does not exist")
+    assert {(one.category, one.file_name) for one in folder.missing} >= {("sound", "clips/0.wav")}
+
+
+def test_what_is_wrong_with_the_metadata_is_never_skipped(tmp_path: Path) -> None:
+    with pytest.raises(InvalidDataError) as error:
+        open_folder(write_ten_faults(tmp_path), skip_missing=True)
+    assert len(error.value.problems) == 5
+
+
 def test_a_broken_manifest_is_a_problem(tmp_path: Path) -> None:
     write_folder(tmp_path, 1)
     (tmp_path / "manifest.json").write_text("{")

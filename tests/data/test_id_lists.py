@@ -176,6 +176,32 @@ def test_a_file_that_is_no_list_is_refused(tmp_path: Path, content: bytes, reaso
         read_id_lists(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "aspects"),
+    [
+        ("slow, singer's voice , 80s", ["slow", "singer's voice", "80s"]),
+        ("drums (live), calm", ["drums (live)", "calm"]),
+        ("slow", ["slow"]),
+        ('["slow", "calm"]', ["slow", "calm"]),
+        ("'slow', 'calm'", ["slow", "calm"]),
+        (" ['slow', ' ', 'calm'] ", ["slow", " ", "calm"]),
+        ("['slow' 'calm']", None),
+        ("['slow'\n \"it's\"]", None),
+        ("['slow', 'calm'", None),
+        ("[slow, calm]", None),
+        ("nan", None),
+        ("80", None),
+        (",", None),
+    ],
+)
+def test_aspects_are_a_list_or_stand_between_commas(text: str, aspects: list[str] | None) -> None:
+    if aspects is None:
+        with pytest.raises(DatasetError, match="is not a list of texts"):
+            aspect_list(text)
+    else:
+        assert aspect_list(text) == aspects
+
+
 def test_aspects_are_parsed_and_never_run(tmp_path: Path) -> None:
     assert aspect_list("['low quality', \"singer's voice\"]") == ["low quality", "singer's voice"]
     trace = tmp_path / "ran"

@@ -11,7 +11,8 @@ from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import AudioError
-from audiocapbench.models import AudioContract
+from audiocapbench.models import AudioContract, create_model
+from audiocapbench.models.registry import create_published
 
 
 @pytest.fixture
@@ -69,3 +70,19 @@ def test_a_file_that_vanished_is_one_clear_error(clip: Clip) -> None:
     for container in ("file", "wav"):
         with pytest.raises(AudioError, match="cannot be read"):
             prepare(clip, AudioContract(container))
+
+
+def test_the_published_protocol_hears_the_plain_mean(tmp_path: Path) -> None:
+    path = tmp_path / "turned.wav"
+    noise = np.random.default_rng(1).uniform(-0.5, 0.5, 16_000)
+    soundfile.write(path, np.stack([noise, -noise], axis=1), 16_000)
+    clip = Clip(path, "turned.wav", audio.sha256(path), 1.0, 16_000, 2)
+    ours, published = (make("listener") for make in (create_model, create_published))
+    heard = prepare(clip, ours.contract)
+    plain = prepare(clip, published.contract)
+    assert str(ours.contract) == str(published.contract)
+    assert heard is not None
+    assert plain is not None
+    assert not any(plain.content)
+    assert any(heard.content)
+    assert (plain.note, bool(heard.note)) == ("", True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import anyio
 from pydantic import BaseModel
 
-from audiocapbench.audio import EXTENSIONS
+from audiocapbench.audio import EXTENSIONS, OTHER_EXTENSIONS
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
@@ -88,7 +88,7 @@ def open_clips(
     names = [
         path.relative_to(root).as_posix()
         for path in sorted(root.rglob("*"))
-        if path.suffix.lower() in EXTENSIONS
+        if path.suffix.lower() in EXTENSIONS | OTHER_EXTENSIONS
         and not any(part.startswith(".") for part in path.relative_to(root).parts)
     ]
     if not names:

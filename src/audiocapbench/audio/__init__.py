@@ -9,9 +9,14 @@ from audiocapbench.audio.reader import (
     read_bytes,
     sha256,
 )
-from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, encode, wav
+from audiocapbench.audio.waveform import MOST_BYTES, Mix, Mono, Samples, Waveform, encode, wav
 
 EXTENSIONS = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff"})
+OTHER_EXTENSIONS = frozenset(
+    ".m4a .mp4 .aac .wma .webm .mka .mkv .mov .avi .3gp .amr .caf .au .w64 .ac3 .ape .wv".split()
+)
+"""What people also keep audio in: some is read with the extra ``formats``, some not at all."""
 
-__all__ = ["EXTENSIONS", "MOST_BYTES", "Samples", "Waveform", "decode", "decoding", "encode"]
-__all__ += ["open_stream", "probe", "probe_and_hash", "read_bytes", "sha256", "wav"]
+__all__ = ["EXTENSIONS", "MOST_BYTES", "OTHER_EXTENSIONS", "Mix", "Mono", "Samples", "Waveform"]
+__all__ += ["decode", "decoding", "encode", "open_stream", "probe", "probe_and_hash"]
+__all__ += ["read_bytes", "sha256", "wav"]

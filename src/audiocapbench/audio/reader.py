@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from audiocapbench.audio.waveform import MOST_BYTES, Samples, Waveform, mixed, resampled
+from audiocapbench.audio.waveform import MOST_BYTES, Mix, Mono, Samples, Waveform, mixed, resampled
 from audiocapbench.errors import AudioError
 
 HEAD_BYTES = 384
@@ -202,11 +202,15 @@ class AudioInfo(NamedTuple):
 
 
 class AudioStream(NamedTuple):
-    """Samples of a clip as they are decoded, in blocks of shape (frames, channels)."""
+    """Samples of a clip as they are decoded, in blocks of shape (frames, channels).
+
+    The ``note`` says which channels are heard, where that is not the mean of all.
+    """
 
     rate: int
     channels: int
     blocks: Iterator[Samples]
+    note: str = ""
 
 
 def probe(source: Source) -> AudioInfo:
@@ -241,7 +245,7 @@ def probe_and_hash(path: Path) -> tuple[AudioInfo, int, str]:
 def open_stream(
     source: Source,
     *,
-    mono: bool = False,
+    mono: Mono = False,
     rate: int | None = None,
     seconds: float | None = None,
     spare_s: float | None = None,
@@ -259,15 +263,20 @@ def open_stream(
             what = "is several streams, of which only the first would be heard; export it again"
             raise AudioError(what, subject=where)
         blocks = _checked_blocks(reader, where, seconds, spare_s)
-        channels = reader.channels
+        channels, note = reader.channels, ""
         if mono and channels > 1:
-            channels, blocks = 1, map(mixed, blocks)
+            down = mixed
+            if mono != "mean":  # which channels are heard shows at the end; it is decoded twice
+                with open_stream(source, seconds=seconds, spare_s=spare_s) as whole:
+                    mix = Mix.of(whole.blocks, reader.rate, channels)
+                down, note = mix.down, mix.note
+            channels, blocks = 1, map(down, blocks)
         if rate is not None:
             blocks = resampled(blocks, reader.rate, rate, channels)
-        yield AudioStream(rate or reader.rate, channels, blocks)
+        yield AudioStream(rate or reader.rate, channels, blocks, note)
 
 
-def decode(source: Source, *, mono: bool = False, rate: int | None = None) -> Waveform:
+def decode(source: Source, *, mono: Mono = False, rate: int | None = None) -> Waveform:
     """Decode a whole WAV, FLAC, OGG or MP3 file, or with the extra ``formats`` MP4, WebM, …."""
     kept: list[Samples] = []
     size = 0

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from audiocapbench.errors import BenchmarkError, did_you_mean, some
 from audiocapbench.store.records import RunKind
 
 BUILT_IN_TRAITS = (Traits(), *mecat.TRAITS.values())
+_REASONS = 3
 TRIAL = "trial/"
 """Begins the names of what serves a trial, to keep it apart from benchmarks."""
 
@@ -62,8 +64,12 @@ class Benchmark:
 
     @property
     def presence(self) -> str:
-        present = len({sample.clip.sha256 for sample in self.samples})
-        return f"{present:,} of {present + len(self.missing):,} clips present"
+        """How many of its clips are there, as a build counts them, and why others are not."""
+        ids = {one.id.rpartition("/")[0] if self.parts else one.id for one in self.samples}
+        counts = Counter(one.reason for one in self.missing).most_common(_REASONS)
+        why = "; ".join(f"{count:,} missing: {reason}" for reason, count in counts)
+        whole = len(ids) + len(self.missing)
+        return f"{len(ids):,} of {whole:,} clips present; {why or 'none is missing'}."
 
     @cached_property
     def fingerprint(self) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Unpack
 
 from pydantic import TypeAdapter
 
+from audiocapbench.asking import ClipOptions
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.data import Sample, open_folder
 from audiocapbench.data.folder import Folder
@@ -64,7 +66,7 @@ def demo_clips() -> Path:
 
 
 def load_audiocapbench(
-    data: Path = Path(AUDIOCAPBENCH), *, follow_links: bool = False, metadata: Path | None = None
+    data: Path = Path(AUDIOCAPBENCH), metadata: Path | None = None, **clips: Unpack[ClipOptions]
 ) -> Benchmark:
     """1,000 clips of sound, music and speech, as published.
 
@@ -75,7 +77,7 @@ def load_audiocapbench(
         raise BenchmarkError(
             f"{data}: no such folder; make it with: audiocapbench build audiocapbench --out {data}"
         )
-    folder = open_folder(data, follow_links=follow_links, metadata=metadata)
+    folder = open_folder(data, metadata=metadata, **clips)
     others = {entry.row.category for entry in folder.entries} - _CATEGORIES
     if others:
         raise BenchmarkError(

@@ -1,7 +1,7 @@
 """Which benchmarks there are and how a name, a folder or a file of references becomes one.
 
 A benchmark is opened by a function, ours or a plug-in's: its parameter ``data`` takes the folder of
-``--data``, ``follow_links`` takes ``--follow-links``, ``references`` takes ``--references``, and
+``--data``, ``references`` takes ``--references``, ``follow_links`` and ``skip_missing`` those, and
 every other one is an option in brackets after the benchmark's name.
 """
 
@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
+from audiocapbench.asking import ClipOptions
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import (
     AUDIOCAPBENCH,
@@ -32,7 +33,7 @@ from audiocapbench.metrics.names import ScorerName, check_options, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
 FILE = "file/"
-_ARGUMENTS = _DATA, _LINKS, _REFERENCES = ("data", "follow_links", "references")
+_ARGUMENTS = _DATA, _REFERENCES, *_CLIPS = ("data", "references", *ClipOptions.__annotations__)
 _SAMPLE_FIELDS = {
     **dict.fromkeys(("id", "instruction", "category"), str),
     "clip": Clip,
@@ -74,8 +75,8 @@ def open_benchmark(
     name: str,
     data: Path | None = None,
     *,
-    follow_links: bool = False,
     references: Path | None = None,
+    **clips: Unpack[ClipOptions],
 ) -> Benchmark:
     """Find a benchmark by name, or take a folder as one.
 
@@ -84,11 +85,12 @@ def open_benchmark(
             folder; one whose name equals a benchmark's is ``./NAME``. Datasets with a column of
             audio are ``hf://datasets/ORG/NAME:SPLIT``, a parquet file or a folder of such.
         data: The folder that holds the benchmark's data, for those that are not embedded.
-        follow_links: Whether clips may be links that lead out of their folder.
         references: Where its published references lie, to be opened without audio.
+        **clips: See ``ClipOptions``.
     """
     known = base_name(name)
-    arguments = {_DATA: data, _LINKS: follow_links or None, _REFERENCES: references}
+    given = {one: True for one, is_on in clips.items() if is_on}
+    arguments = {_DATA: data, _REFERENCES: references, **given}
     if known in _BUILT_IN:
         load = _BUILT_IN[known]
         return load(**_arguments(name, load, arguments))
@@ -104,7 +106,7 @@ def open_benchmark(
     if table := audio_tables.open_table(target, options):
         return table
     if Path(name).is_dir():
-        folder = open_folder(Path(name), follow_links=follow_links)
+        folder = open_folder(Path(name), **clips)
         return captioning(f"folder/{folder.name}", folder)
     near = did_you_mean(known, [*_BUILT_IN, *plugins("benchmarks")])
     raise BenchmarkError(
@@ -137,14 +139,14 @@ def subject(
     benchmark: str | None,
     data: Path | None = None,
     references: Path | None = None,
-    *,
-    follow_links: bool = False,
+    **clips: Unpack[ClipOptions],
 ) -> Benchmark:
     """What files of predictions are about: a benchmark with its audio, or references alone."""
-    if references is not None and (data is not None or follow_links):
-        raise BenchmarkError("`references` has no audio; leave out `data` and `follow_links`")
+    if references is not None and (data is not None or any(clips.values())):
+        others = " and ".join(f"`{one}`" for one in (_DATA, *_CLIPS))
+        raise BenchmarkError(f"`references` has no audio; leave out {others}")
     if benchmark is not None:
-        return open_benchmark(benchmark, data, follow_links=follow_links, references=references)
+        return open_benchmark(benchmark, data, references=references, **clips)
     if references is not None:
         return file_benchmark(references)
     # Results of several models about the same clips are one benchmark, whatever they are called.
@@ -226,7 +228,12 @@ def _parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
         found = inspect.signature(factory).parameters
     except (TypeError, ValueError):
         return {}
-    return {name: one for name, one in found.items() if one.kind not in _VARIABLE}
+    more = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found.values())
+    clips = [
+        inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, default=False) for one in _CLIPS
+    ]
+    named = {name: one for name, one in found.items() if one.kind not in _VARIABLE}
+    return ({one.name: one for one in clips} if more else {}) | named
 
 
 def _option_names(factory: Callable[..., object]) -> list[str]:

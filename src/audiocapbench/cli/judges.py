@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import BadParameter, Option
 
-from audiocapbench.asking import JudgePanel, SampleOptions
+from audiocapbench.asking import ClipOptions, JudgePanel, SampleOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, show_lines, show_result, show_text
@@ -49,7 +49,7 @@ def check(
     *,
     data: str | None = None,
     benchmark: str | None = None,
-    follow_links: bool = False,
+    clips: ClipOptions,
     repeats: options.Repeats = 3,
     samples: SampleOptions,
     panel: JudgePanel,
@@ -72,7 +72,7 @@ def check(
     from audiocapbench.plan import TaskPlan, panel_judges, selected
 
     place = Path(data) if benchmark and data else None
-    opened = open_benchmark(benchmark or data or "demo", place, follow_links=follow_links)
+    opened = open_benchmark(benchmark or data or "demo", place, **clips)
     how = session.asking()
     traits = replace(opened.traits, unfit_judges={})  # one that does not hold there may show it
     [asked] = panel_judges(replace(panel, judge=[judge]), traits, how.timeout)

@@ -20,7 +20,7 @@ from typer import Option
 from typer.models import ParameterInfo
 from typing_extensions import is_typeddict
 
-from audiocapbench.asking import JudgePanel, RequestOptions, SampleOptions
+from audiocapbench.asking import ClipOptions, JudgePanel, RequestOptions, SampleOptions
 from audiocapbench.cli.app import ExampleCommand, ExampleGroup
 from audiocapbench.cli.console import json_text, say, show_result, show_text
 from audiocapbench.credentials import load_credentials
@@ -161,7 +161,6 @@ class SharedHelp:
         credentials (FILE): KEY=value lines, such as API keys.
         yes: Agree to what it will cost; do not ask.
         data (DIR): The folder that 'audiocapbench build' made.
-        follow_links: Read clips that are links out of the folder, as in a Hugging Face cache.
         metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
         repeats (N): Rounds that a model judges.
         seed (N): Decides what is drawn by lot.
@@ -224,7 +223,7 @@ class Session:
         asking, context = Asking.of(self.requests, **how), get_current_context(silent=True)
         if context is not None and not asking.fresh:
             options = (RequestOptions, Session, Outputs)
-            own = {"out", "format", *(name for kind in options for name in kind.__annotations__)}
+            own = {"out", "format", "skip_missing"}.union(*(one.__annotations__ for one in options))
             given = {name: one for name, one in context.params.items() if name not in own}
             asking.budget.command = command_name(str(context.info_name), given)
         return asking
@@ -435,7 +434,9 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
         info.min = next((one.ge for one in notes if isinstance(one, Ge)), info.min)
     if is_option and info.default is ...:
         info.default = f"--{parameter.name.replace('_', '-')}"  # where typer keeps the names
-    shared = _read_help(JudgePanel)[1] | _read_help(SampleOptions)[1] | _read_help(SharedHelp)[1]
+    shared: dict[str, tuple[str | None, str]] = {}
+    for group in (JudgePanel, SampleOptions, ClipOptions, SharedHelp):
+        shared |= _read_help(group)[1]
     known = helps if info.help else shared | helps
     if parameter.name in known:
         info.metavar, info.help = known[parameter.name]

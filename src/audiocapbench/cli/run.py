@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from audiocapbench.asking import JudgePanel, ModelOptions, SampleOptions
+from audiocapbench.asking import ClipOptions, JudgePanel, ModelOptions, SampleOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, app, leave
 from audiocapbench.cli.console import relative, say, show_facts, show_lines, show_result, show_text
@@ -44,7 +44,7 @@ def run(
     *,
     model: list[str],
     data: Path | None = None,
-    follow_links: bool = False,
+    clips: ClipOptions,
     metrics: options.Metrics = None,
     panel: JudgePanel,
     samples: SampleOptions,
@@ -77,7 +77,7 @@ def run(
 
     how = session.asking(fresh=fresh)
     settings, published = how.model_settings(told), panel.protocol == "published"
-    opened = open_benchmark(benchmark, data, follow_links=follow_links)
+    opened = open_benchmark(benchmark, data, **clips)
     limit = opened.traits.max_tokens
     models = create_models(model, settings, published=published, max_tokens=limit)
     ids: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ def run(
     document |= {} if spending is None else {"budget": spending.to_dict()}
     show_runs(store, summaries, metrics, document if out.json else None)
     if opened.missing:
-        say(f"{opened.presence}; manifest.json says why.")
+        say(opened.presence)
     warn_about(store, plan.judge_names, [one.id for one in end.runs], advise=True)
     explain_runs(end, store)
     out.write([(one.to_dict(), one.table) for one in summaries])
@@ -119,7 +119,7 @@ def race(
     alpha: Annotated[float | None, Option(min=1e-6, max=0.5)] = None,
     alike: bool = False,
     data: Path | None = None,
-    follow_links: bool = False,
+    clips: ClipOptions,
     seed: Annotated[int | None, Option(min=0)] = None,
     resume: bool = False,
     told: ModelOptions,
@@ -154,7 +154,7 @@ def race(
     if metric is not None and judge is not None:
         raise AudioCapBenchError("a race is run by one score: --metric or --judge")
     how = session.asking()
-    opened = benchmarks.open_benchmark(benchmark, data, follow_links=follow_links)
+    opened = benchmarks.open_benchmark(benchmark, data, **clips)
     given = {"top": top, "alpha": alpha, "seed": seed, "models": model}
     rules: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
     if resume:
@@ -176,6 +176,8 @@ def race(
         show_lines(result.statement)
     show_result(Findings([_race_table(result)], result.to_dict()), json=json)
     say_where([*race_plan.begun.values()], runs.store)
+    if opened.missing:
+        say(opened.presence)
     if result.stop is not None:
         why = result.stop.because(how.budget.spending)
         say(f"Stopped: {why}; {result.stop.how_to_go_on}, or race --resume does.")
@@ -280,7 +282,8 @@ def study(
     path = Path(words[-1])
     found = read_study(path)
     is_there = "://" in found.store or Path(found.store).exists()
-    opened = benchmarks.open_benchmark(found.benchmark, found.data)
+    skip = found.skip_missing
+    opened = benchmarks.open_benchmark(found.benchmark, found.data, skip_missing=skip)
     plan = RunPlan.of_models(
         found.store if is_there or way == "run" else "sqlite://",
         opened,

@@ -72,12 +72,14 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
         for one in replies.values()
         if one.status not in SCORED
     )
+    notes = Counter(one.error for one in replies.values() if one.error and one.status in SCORED)
     answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
     document: dict[str, Any] = asdict(line) | {
         "audio": line.contract,
         "race": " ".join(one["statement"] for one in line.races.values()),
         "batches": batches,
         "failures": dict(reasons.most_common()),
+        "notes": dict(notes.most_common()),
         "answers": dict(list(answered.items())[:_ANSWERS]),
         "scorers": [asdict(one) | {"signatures": [*map(str, one.signatures)]} for one in scorers],
     }
@@ -176,8 +178,9 @@ def _print_run(document: dict[str, Any]) -> None:
         "race": document["race"],
     }
     show_lines(*(f"{name:<11}{value}" for name, value in facts.items() if value not in (None, "")))
-    for reason, count in list(document["failures"].items())[:SHOWN]:
-        show_lines(f"{count:>6,} × {reason}")
+    for name in ("failures", "notes"):
+        for reason, count in list(document[name].items())[:SHOWN]:
+            show_lines(f"{count:>6,} × {reason}")
     for key, text in document["answers"].items():
         show_lines(f"{key}: {textwrap.shorten(text, 200, placeholder=' …') or '(nothing)'}")
     if scorers := document["scorers"]:

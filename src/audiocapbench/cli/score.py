@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from audiocapbench.asking import JudgePanel
+from audiocapbench.asking import ClipOptions, JudgePanel
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import say, say_bad, say_ids, show_lines, show_result
@@ -241,7 +241,7 @@ def import_predictions(
     *,
     benchmark: str | None = None,
     data: Path | None = None,
-    follow_links: bool = False,
+    clips: ClipOptions,
     references: Path | None = None,
     model: str | None = None,
     judge: str | None = None,
@@ -271,13 +271,13 @@ def import_predictions(
             files,
             benchmark=benchmark,
             data=data,
-            follow_links=follow_links,
             references=references,
             model=model,
             judge=judge,
             metrics=metrics,
             store=at.store,
             progress=partial(terminal.advance, "steps of the import"),
+            **clips,
         )
     summary, end = result.summary, result.end
     say(*result.notes)

@@ -11,12 +11,14 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Unpack
 
 from pydantic import BaseModel, Field, ValidationError
 
 from audiocapbench import audio
+from audiocapbench.asking import ClipOptions
 from audiocapbench.data.outcome import Clip
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.row import MetadataRow, read_metadata
@@ -33,9 +35,10 @@ _READERS, _AT_ONCE = 8, 32
 
 _Line = tuple[str, MetadataRow]
 _LEAVE_OUT = (
-    "Mend the files, or leave clips out in manifest.json: "
-    '{{"missing": [{{"id": {}, "reason": "damaged"}}]}}'
+    "Mend the files, go on with the {:,} other clips by `skip_missing`, or leave clips out in "
+    'manifest.json: {{"missing": [{{"id": {}, "reason": "damaged"}}]}}'
 )
+_FEW = 3
 
 
 class FileFacts(BaseModel, extra="forbid", frozen=True):
@@ -81,10 +84,13 @@ class Folder:
     missing: tuple[MissingClip, ...]
 
 
-def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None = None) -> Folder:
+def open_folder(
+    root: Path, *, metadata: Path | None = None, **options: Unpack[ClipOptions]
+) -> Folder:
     """Read and check a dataset folder, by a file of metadata in it or elsewhere.
 
-    With ``follow_links`` clips may be links that lead out of it, as a Hugging Face cache has them.
+    With ``follow_links`` clips may be links that lead out of it, as a Hugging Face cache has them;
+    with ``skip_missing`` those that cannot be used are missing, as if its manifest said so.
     """
     lines, problems = _read_metadata(root, metadata)
     manifest = read_manifest(root)
@@ -98,25 +104,47 @@ def open_folder(root: Path, *, follow_links: bool = False, metadata: Path | None
     parts = [present[at : at + _AT_ONCE] for at in range(0, len(present), _AT_ONCE)]
     readers = ThreadPoolExecutor(_READERS)
     try:
-        found = readers.map(partial(_clips, root, manifest, follow_links), parts)
+        found = readers.map(
+            partial(_clips, root, manifest, options.get("follow_links", False)), parts
+        )
         clips = [clip for part in found for clip in part]
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
-    entries, bad = [], []
+    entries = []
+    bad: dict[str, list[_Line]] = {}
     for (where, row), clip in zip(present, clips, strict=True):
         if isinstance(clip, Clip):
             position = positions[where] if row.position is None else row.position
             entries.append(FolderEntry(row, clip, position))
         else:
-            bad.append((row.key, clip))
-    hint = _LEAVE_OUT.format(json.dumps(bad[0][0])) if bad and not problems else ""
-    problems += [problem for _, problem in bad]
+            bad.setdefault(clip, []).append((where, row))
+    missing, hint = [*manifest.missing], ""
+    if options.get("skip_missing"):
+        missing += [
+            MissingClip(id=row.key, reason=why, file_name=row.file_name, category=row.category)
+            for why, own in bad.items()
+            for _, row in own
+        ]
+    elif bad:
+        first = next(iter(bad.values()))[0][1].key
+        hint = "" if problems else _LEAVE_OUT.format(len(entries), json.dumps(first))
+        problems += chain.from_iterable(_said(why, own, len(present)) for why, own in bad.items())
     if not problems and not lines:
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
     if problems:
         raise InvalidDataError(root, sorted(problems, key=_place), hint=hint)
     name = manifest.name or root.resolve().name
-    return Folder(root, name, tuple(entries), tuple(manifest.missing))
+    return Folder(root, name, tuple(entries), tuple(missing))
+
+
+def _said(why: str, lines: list[_Line], total: int) -> list[Problem]:
+    """What is wrong with some clips: of each, or where they are many, once."""
+    names = [repr(row.file_name[:80]) for _, row in lines]
+    if len(lines) <= _FEW:
+        said = zip(lines, names, strict=True)
+        return [Problem(where, "file_name", f"{name} {why}") for (where, _), name in said]
+    of, some = f"of {len(lines):,} of {total:,} clips", ", ".join(names[:_FEW])
+    return [Problem(lines[0][0], "file_name", f"{why}: {of}, such as {some}")]
 
 
 def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_Line], list[Problem]]:
@@ -176,18 +204,15 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
 
 def _clips(
     root: Path, manifest: Manifest, follow_links: bool, lines: list[_Line]
-) -> list[Clip | Problem]:
-    found, inside = list[Clip | Problem](), set[str]()
-    for where, row in lines:
+) -> list[Clip | str]:
+    found, inside = list[Clip | str](), set[str]()
+    for _, row in lines:
         name = row.file_name
         clip = read_clip(root, name, follow_links=follow_links, inside=inside)
         expected = manifest.files.get(name)
         if isinstance(clip, Clip) and expected is not None and expected.sha256 != clip.sha256:
             clip = "has another SHA-256 than in manifest.json"
-        if isinstance(clip, str):
-            found.append(Problem(where, "file_name", f"{name[:80]!r} {clip}"))
-        else:
-            found.append(clip)
+        found.append(clip)
     return found
 
 

@@ -74,6 +74,8 @@ class Reply:
     """What came back from a model.
 
     Attributes:
+        error: Why there is no answer; of an answer, what its audio was where not the mean of all
+            channels was heard.
         withheld: Index of the reference that the answer was taken from, which is then left out
             when the answer is scored; only controls set it.
         input_tokens, output_tokens: Of all attempts that were billed; None where one is not known.

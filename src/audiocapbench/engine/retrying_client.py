@@ -16,7 +16,7 @@ from anyio import to_thread
 from audiocapbench import audio
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
 from audiocapbench.engine.books import Books, CostTracker
 from audiocapbench.engine.budget import OverBudgetError
 from audiocapbench.engine.limiter import Limiter
@@ -284,6 +284,8 @@ def _outcome(
     error, raw = (None if text is None else _kept(text, sent) for text in (reply.error, reply.raw))
     reply = replace(reply, error=error, raw=raw)
     digest, seconds = (sent.sha256, sent.duration_s) if sent else (None, 0.0)
+    if sent and sent.note and reply.status in SCORED:
+        reply = replace(reply, error=sent.note)
     return Outcome(sample_id, reply, digest, seconds, latency_s, attempts)
 
 
@@ -333,4 +335,5 @@ def _sent(clip: Clip, contract: AudioContract, most: int) -> SentAudio:
     with audio.open_stream(clip.path, mono=contract.mono, rate=contract.rate, **cut) as stream:
         shape = (stream.rate, stream.channels)
         content, frames = audio.encode(stream.blocks, *shape, container, most)
-    return SentAudio(content, container, *shape, frames / stream.rate, audio.sha256(content))
+    seconds, digest = frames / stream.rate, audio.sha256(content)
+    return SentAudio(content, container, *shape, seconds, digest, stream.note)

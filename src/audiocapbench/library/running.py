@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from anyio import to_thread
 
-from audiocapbench.asking import JudgePanel, RequestOptions
+from audiocapbench.asking import ClipOptions, JudgePanel, RequestOptions
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.benchmarks.registry import subject
@@ -118,7 +118,7 @@ class JudgeSettings(RequestOptions, total=False):
     repeats: int
 
 
-class RunSettings(JudgeSettings, total=False):
+class RunSettings(JudgeSettings, ClipOptions, total=False):
     """How ``run`` asks, scores and judges: ``JudgeSettings``, and what is asked.
 
     Attributes:
@@ -126,6 +126,7 @@ class RunSettings(JudgeSettings, total=False):
         judge: Who judges the answers: a name, or several for a panel.
         data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
         follow_links: Whether clips may be links that lead out of the folder.
+        skip_missing: Whether to go on without clips that are not there or cannot be used.
         settings: What the model is told, such as its temperature.
         categories: Only these.
         limit: Only the first so many samples.
@@ -138,7 +139,6 @@ class RunSettings(JudgeSettings, total=False):
     metrics: Names | None
     judge: Names | None
     data: str | PathLike[str] | None
-    follow_links: bool
     settings: ModelSettings | None
     categories: Sequence[str]
     limit: int | None
@@ -214,9 +214,9 @@ def _run_plan(
         what = "one model: its name, or a model of your own; call run() for each of several"
         raise scoring.ArgumentError(f"model is {model!r:.60}; it must be {what}")
     if not isinstance(benchmark, Benchmark):
-        data, follow = options.get("data"), options.get("follow_links", False)
-        folder = None if data is None else Path(data)
-        benchmark = open_benchmark(str(benchmark), folder, follow_links=follow)
+        folder = None if (data := options.get("data")) is None else Path(data)
+        clips: Any = {one: options.get(one) for one in ClipOptions.__annotations__}
+        benchmark = open_benchmark(str(benchmark), folder, **clips)
     settings = options.get("settings") or ModelSettings()
     if not isinstance(model, str) and settings.given:
         raise ModelError(f"{model.name} is made already; give it its settings when it is made")
@@ -303,10 +303,10 @@ def import_run(
     model: str | None = None,
     judge: str | None = None,
     data: str | PathLike[str] | None = None,
-    follow_links: bool = False,
     metrics: Names | None = None,
     store: StoreLike = DEFAULT_STORE,
     progress: Callable[[int, int], None] | None = None,
+    **clips: Unpack[ClipOptions],
 ) -> ImportResult:
     """Make a run of captions that you already have; ``judge`` and the others take it as any other.
 
@@ -318,10 +318,10 @@ def import_run(
         model: Whose captions they are; a file may say it itself.
         judge: Who judged, where a result file with scores does not say it.
         data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
-        follow_links: Whether clips may be links that lead out of the folder.
         metrics: Names in a list or between commas; the benchmark's own by default.
         store: Where the run is kept: a file, a database URL or an open store.
         progress: Told how many of how many steps are done: reading, keeping and scoring.
+        **clips: See ``ClipOptions``.
 
     Raises:
         AudioCapBenchError: A file cannot be read, or nothing in it is about the samples.
@@ -334,7 +334,7 @@ def import_run(
         if not isinstance(benchmark, Benchmark):
             name, folder = (None if one is None else str(one) for one in (benchmark, data))
             place = None if folder is None else Path(folder)
-            benchmark = subject(read, name, place, where, follow_links=follow_links)
+            benchmark = subject(read, name, place, where, **clips)
         tell(1, 4)
         found = read_files(read, benchmark, model)
         tell(2, 4)

@@ -21,6 +21,7 @@ import anyio
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
+from audiocapbench.audio import Mono
 from audiocapbench.credentials import credential
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import FatalError, ModelError, TransientError, did_you_mean
@@ -81,7 +82,7 @@ class AudioContract:
 
     container: Container  # ``file`` is its bytes as they are, ``pcm16`` and ``float32`` are raw
     rate: int | None = None  # in hertz; None keeps the clip's
-    mono: bool = True  # whether channels are mixed down
+    mono: Mono = True  # whether channels are mixed down
     longest_s: float | None = None  # seconds of a clip
     largest_bytes: int | None = None  # of what is sent
     past_limit: PastLimit = "reject"  # what to do with a clip that is longer
@@ -120,6 +121,7 @@ class SentAudio:
     channels: int
     duration_s: float
     sha256: str
+    note: str = ""  # which channels are heard, where that is not the mean of all
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from audiocapbench.audio import Mono
 from audiocapbench.credentials import without_query
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.data.problems import problems_of
@@ -171,7 +172,9 @@ class PublishedModel(ModelVariant):
     def __init__(self, model: Model) -> None:
         # Stored answers of Realtime, which was told otherwise before, are known apart.
         session = {"session": "tool"} if model.name.startswith(_REALTIME) else {}
-        super().__init__(model, {"protocol": "published", **session})
+        mono: Mono = "mean" if model.contract.mono else False
+        contract = replace(model.contract, mono=mono)
+        super().__init__(model, {"protocol": "published", **session}, contract)
 
     async def answer(self, question: Question) -> Reply:
         before = AS_PUBLISHED.set(True)

@@ -61,6 +61,7 @@ class Study(_Strict):
     benchmark: str
     models: Annotated[tuple[StudyModel, ...], Field(min_length=1)]
     data: Path | None = None
+    skip_missing: bool = False
     judges: tuple[str, ...] = ()
     metrics: tuple[str, ...] | None = None
     protocol: Literal["ours", "published"] = "ours"

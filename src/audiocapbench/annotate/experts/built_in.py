@@ -99,7 +99,8 @@ class SignalExpert:
         mono, rate = clip.mono(), clip.waveform.rate
         levels = frame_levels(mono, rate)
         reverberation, decays = reverberation_s(mono, rate)
-        return {
+        note = clip.waveform.mix().note
+        return ({"mono": note} if note else {}) | {
             "duration_s": round(clip.waveform.duration_s, 3),
             "rate_hz": rate,
             "channels": clip.waveform.channels,

@@ -9,8 +9,9 @@ sub-tasks, and ``domain``; one of questions has ``instruction``, ``references`` 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from audiocapbench.asking import ClipOptions
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.mecat import groups
 from audiocapbench.benchmarks.traits import base_name
@@ -51,7 +52,7 @@ def load_captions(
     probes: str = groups.NO_PROBES,
     *,
     references: Path | None = None,
-    follow_links: bool = False,
+    **clips: Unpack[ClipOptions],
 ) -> Benchmark:
     """MECAT: up to six captions of each of 20,052 clips, in nine groups; [prompts=i1] asks as it
     asked Audio-Flamingo 2 and Kimi-Audio, [probes=silence] also what counts in no group.
@@ -62,7 +63,7 @@ def load_captions(
     groups.is_asked("", "", probes)
     given = {"probes": probes, "prompts": prompts}
     options = {name: one for name, one in given.items() if one not in (groups.NO_PROBES, I2)}
-    whole = _load(str(ScorerName(groups.CAPTION, options)), data, references, follow_links)
+    whole = _load(str(ScorerName(groups.CAPTION, options)), data, references, clips)
     asked = [
         replace(one, instruction=caption_prompt(one.details["subtask"], prompts))
         for one in whole.samples
@@ -72,13 +73,13 @@ def load_captions(
 
 
 def load_questions(
-    data: Path = Path(groups.QA), *, references: Path | None = None, follow_links: bool = False
+    data: Path = Path(groups.QA), references: Path | None = None, **clips: Unpack[ClipOptions]
 ) -> Benchmark:
     """MECAT: five questions about each clip, in six categories."""
-    return _load(groups.QA, data, references, follow_links)
+    return _load(groups.QA, data, references, clips)
 
 
-def _load(name: str, data: Path, references: Path | None, follow_links: bool) -> Benchmark:
+def _load(name: str, data: Path, references: Path | None, clips: ClipOptions) -> Benchmark:
     """All captions of a clip, or its questions, whether they are asked or not."""
     plain = base_name(name)
     traits, parts = groups.TRAITS[plain], groups.PARTS[plain]
@@ -99,7 +100,7 @@ def _load(name: str, data: Path, references: Path | None, follow_links: bool) ->
             f"{chosen}: has no {METADATA}, so no clips; make a folder with 'audiocapbench build "
             f"mecat', or score answers with 'score --benchmark {plain} --references DIR'"
         )
-    folder = open_folder(chosen, follow_links=follow_links)
+    folder = open_folder(chosen, **clips)
     problems: list[Problem] = []
     samples: list[Sample] = []
     step = 1 if name == groups.QA else len(groups.SUBTASKS)

@@ -99,6 +99,10 @@ class _ListBuilder:
     def part(self, ids: IdList) -> ledgers.PartResult:
         """Put the clips that the repository has into the folder, and say why others are not."""
         source, wanted = ids.source, self.settings.of(ids)
+        for one in wanted:  # which an earlier version kept
+            row = self.ledger.clips.get(one.id)
+            if row and id_lists.departure(source, one, row["references"], row["duration_s"]):
+                self.ledger.files.pop(self.ledger.clips.pop(one.id)["file_name"], None)
         absent = [one for one in wanted if one.id not in self.ledger.clips]
         kept = len(wanted) - len(absent)
         reasons: dict[str, str] = {}
@@ -164,8 +168,12 @@ class _ListBuilder:
         if source is id_lists.MUSIC:
             content, span = _cut(content, self.settings.clip, fields["start_s"], fields["end_s"])
             fields |= {"clip_s": span} if span else {}
+        suffix, references = ledgers.suffix_of(content), fields["references"]
+        ledgers.check_audio(content)
+        if wrong := id_lists.departure(source, clip, references, audio.probe(content).duration_s):
+            raise ledgers.BadFieldsError(wrong)
         row: dict[str, Any] = {
-            "file_name": f"{source.category}/{clip.id}{ledgers.suffix_of(content)}",
+            "file_name": f"{source.category}/{clip.id}{suffix}",
             "id": clip.id,
             "category": source.category,
             "source": source.label,

@@ -1,7 +1,9 @@
 """AudioCapBench's four sources and their ID lists, from a folder or downloaded and verified."""
 
 import ast
+import math
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -60,16 +62,33 @@ class ListedClip(NamedTuple):
     position: int
     fields: Mapping[str, str]
 
+    @property
+    def captions(self) -> int:
+        """How many it has; 0 where the list does not say."""
+        count = self.fields.get("num_captions") or ""
+        return int(count) if count.isdecimal() else 0
+
+
+_SPARE_S, _SPARE = 0.1, 0.02  # of lengths, which are rounded, and of MP3 include some padding
+_UNPARTED = re.compile(r"""(?<=[^\s,\[(])['"]\s+['"](?=[^\s,\])])""")
+_SERIALISED = re.compile(
+    r"""^\s*(?:['"\[({]|(?:none|nan|null)?\s*$)|[\[({]\s*['"]|['"]\s*[\])}]""", re.IGNORECASE
+)
+
 
 def aspect_list(text: str) -> list[str]:
-    """The aspects of MusicCaps, which are written as a Python list; only ever parsed."""
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        value = None
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    """The aspects of MusicCaps: a Python or JSON list, only ever parsed, or between commas."""
+    value = None
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        value = ast.literal_eval(text.strip())
+    if value is None and not _SERIALISED.search(text):
+        value = [one.strip() for one in text.split(",") if one.strip()]
+    # Without commas, as numpy prints a list, Python would join its texts.
+    elif _UNPARTED.search(text) or not isinstance(value, list | tuple):
+        value = [None]
+    if not value or not all(isinstance(one, str) for one in value):
         raise DatasetError(f"aspect_list {text[:60]!r} is not a list of texts")
-    return value
+    return list(value)
 
 
 def moments(wanted: Mapping[str, str]) -> tuple[float, float]:
@@ -101,6 +120,23 @@ def metadata_fields(
         times = {"start_s": start_s, "end_s": end_s}
         return {"references": [one for one in texts if one.strip()], **about, **times}
     return {"references": [one for one in captions if one.strip()], source.key: wanted.key}
+
+
+def departure(
+    source: ClipSource, wanted: ListedClip, references: Sequence[str], duration_s: float
+) -> str:
+    """How what was found is not the clip that the list names; empty where it is."""
+    if source.gathers and wanted.captions not in (0, len(references)):
+        return f"it has {len(references)} captions; the ID list says {wanted.captions}"
+    listed_s = math.nan
+    with suppress(ValueError):
+        listed_s = float(wanted.fields.get("duration_s") or listed_s)
+    if source is MUSIC:  # as published, files are kept that are longer
+        start_s, end_s = moments(wanted.fields)
+        listed_s = max(duration_s, end_s - start_s)
+    if not abs(duration_s - listed_s) > max(_SPARE_S, _SPARE * listed_s):
+        return ""
+    return f"it lasts {duration_s:.2f} s; the ID list says {listed_s:g} s"
 
 
 COMMIT = "e2a1d3ee98ee6930c45a9dbb86780c1ce6c30337"

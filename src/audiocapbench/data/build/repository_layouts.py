@@ -132,16 +132,12 @@ def find_clips(
             if caption and isinstance(caption, str):
                 known.captions.append(caption)
         if len(found) == len(by_key) and all(
-            one.confirmed and (not source.gathers or len(one.captions) >= _expected(by_key[key]))
+            one.confirmed
+            and (not source.gathers or len(one.captions) >= max(1, by_key[key].captions))
             for key, one in found.items()
         ):
             break
     return found
-
-
-def _expected(clip: ListedClip) -> int:
-    count = clip.fields.get("num_captions") or ""
-    return int(count) if count.isdecimal() else 1
 
 
 class AudioFolder:

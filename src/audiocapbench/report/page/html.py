@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from audiocapbench import audio
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.outcome import Outcome, Status
+from audiocapbench.data.outcome import SCORED, Outcome, Status
 from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.report.page.board import board_document, compared_pairs
@@ -147,8 +147,11 @@ def shown_answer(outcome: Outcome | None) -> dict[str, Any]:
     reply, note = outcome.reply, ""
     if reply.withheld is not None:
         note = f"reference {reply.withheld + 1}, not scored against itself"
+    error = reply.error or ""
+    if reply.status in SCORED:
+        note, error = note or error, ""
     latency = None if outcome.cached else outcome.latency_s
-    shown = {"text": reply.text, "error": reply.error or "", "note": note}
+    shown = {"text": reply.text, "error": error, "note": note}
     return shown | {"status": str(reply.status), "latency": latency, "cost": reply.cost_usd}
 
 

@@ -5,6 +5,14 @@ const HIGHEST = 12000; // Hertz; what a caption is about lies below.
 const MOST_SECONDS = 120; // A longer clip is not decoded for its spectrogram.
 const LIKE_VIRIDIS = [[13, 8, 50], [59, 32, 110], [52, 84, 139], [38, 130, 142], [60, 176, 115], [150, 214, 70], [253, 231, 60]];
 
+// As it is heard: the mean of all channels, or the loudest where they cancel.
+function mono(channels) {
+  const power = (one) => one.reduce((sum, value) => sum + value * value, 0);
+  const mean = channels[0].map((_, at) => channels.reduce((sum, one) => sum + one[at], 0) / channels.length);
+  const loudest = channels.reduce((best, one) => (power(one) > power(best) ? one : best));
+  return 10 * power(mean) < power(loudest) ? loudest : mean;
+}
+
 class Player {
   constructor(clip) {
     this.clip = clip;
@@ -63,7 +71,7 @@ class Player {
       const context = new OfflineAudioContext(1, 1, 44100);
       const decoded = await context.decodeAudioData(bytes.slice().buffer);
       if (this.closed) return;
-      this.samples = decoded.getChannelData(0);
+      this.samples = mono(Array.from({ length: decoded.numberOfChannels }, (_, at) => decoded.getChannelData(at)));
       this.rate = decoded.sampleRate;
       this.spectrum.hidden = false;
       this.paint();
