@@ -113,7 +113,11 @@ def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[Sampl
         ("p.jsonl", b'["x"]', "line 1: is not a JSON object"),
         ("p.jsonl", b'{"odd": null}', "line 1: odd: its prediction is not text"),
         ("p.jsonl", b'{"long": ["a"]}', 'line 1: long: is a sub-task: write {"long": {"CLIP": '),
-        ("p.jsonl", b'{"odd": {"long": ["a"]}}', "odd/long: its prediction is a list of texts"),
+        (
+            "p.jsonl",
+            b'{"odd": {"long": ["a", "b"]}}',
+            "odd/long: its prediction is a list of texts",
+        ),
         ("p.jsonl", b'{"odd": {"long": true}}', "line 1: odd/long: its prediction is not text"),
         ("p.jsonl", b'{"odd": {"loud": "x"}}', "is missing; there is loud; sub-tasks are long"),
         (
@@ -193,7 +197,7 @@ def test_answers_to_questions_have_no_sub_task(tmp_path: Path) -> None:
         ("p.json", b"{", "is not JSON"),
         ("p.json", b"\xff", "is not UTF-8"),
         ("p.json", b"7", "neither a JSON object nor a list"),
-        ("p.md", b"", "is neither .csv, .tsv, .jsonl, .json, .parquet nor .txt"),
+        ("p.md", b"", "is neither .csv, .tsv, .jsonl, .json, .parquet, .xlsx nor .txt"),
         ("p.csv", b"key,a,b\n", "has no column 'prediction' .* its first line has key, a, b"),
         ("p.csv", b"key,long,long\n", "names a column twice"),
     ],

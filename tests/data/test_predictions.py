@@ -48,7 +48,7 @@ def test_bad_lines_of_predictions_are_listed_and_the_rest_is_kept(tmp_path: Path
         b'{"id": "c"}\n'
         b'["d"]\n'
         b'{"prediction": "whose?"}\n'
-        b'{"id": "e", "prediction": "\xff"}\n'
+        b'{"id": "e", "prediction": "\xff", "by": "\xc3\xa9"}\n'
         b'{"id": "a", "prediction": "other"}\n'
         b'{"id": "a", "prediction": "fine"}\n'
         b'{"id": 7, "prediction": "numbers are ids too"}\n'
@@ -68,9 +68,9 @@ def test_bad_lines_of_predictions_are_listed_and_the_rest_is_kept(tmp_path: Path
 
 
 def test_bad_rows_of_a_csv_are_listed(tmp_path: Path) -> None:
-    content = b"id,prediction\na,fine\nb,one,two\nc,\xff\nd\n"
+    content = b"id,prediction\na,fine\nb,one,two\nc,\xff\nd\ne,\xc3\xa9\n"
     found = read_predictions(write(tmp_path / "p.csv", content))
-    assert found.texts == {"a": "fine"}
+    assert found.texts == {"a": "fine", "e": "é"}
     assert [str(problem) for problem in found.bad] == [
         "p.csv line 3: has 3 fields and not 2; a text with commas needs quotes",
         "p.csv line 4: is not UTF-8 (byte 3); save it as UTF-8",
@@ -98,10 +98,10 @@ def test_bad_references_are_refused_with_every_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("p.csv", "wav,said\na,b\n", r"key\); its first line has wav, said"),
-        ("p.csv", "", r"key\); its first line has nothing"),
+        ("p.csv", "whose,said\na,b\n", r"path, audio_path\); its first line has whose, said"),
+        ("p.csv", "", r"path, audio_path\); its first line has nothing"),
         ("p.csv", "id,prediction,id\na,b,c\n", "names a column twice"),
-        ("p.txt", "a b", r"is neither \.csv, \.tsv, \.jsonl, \.json nor \.parquet"),
+        ("p.txt", "a b", r"is neither \.csv, \.tsv, \.jsonl, \.json, \.parquet nor \.xlsx"),
     ],
 )
 def test_a_file_of_another_kind_is_one_sentence(

@@ -173,7 +173,7 @@ def test_what_is_missing_is_skipped_and_what_is_too_much_is_said(place: Path) ->
             "nested too deeply",
         ),
         ("p.parquet", b"PAR1 and more", ["--model", "m"], "is no table that can be read"),
-        ("p.xlsx", b"PK", ["--model", "m"], "is neither .csv"),
+        ("p.docx", b"PK", ["--model", "m"], "is neither .csv"),
     ],
 )
 def test_what_cannot_be_imported_says_why(

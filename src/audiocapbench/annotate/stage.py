@@ -17,10 +17,11 @@ from audiocapbench.audio import EXTENSIONS, OTHER_EXTENSIONS
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
+from audiocapbench.data.columns import FILES, REFERENCES, fold_name, renamed
 from audiocapbench.data.folder import METADATA, TABLE, read_clip
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.data.problems import check_storable
-from audiocapbench.data.records import FILES, REFERENCES, fold_name, read_records, renamed
+from audiocapbench.data.records import read_records
 from audiocapbench.data.row import captions_of
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext, dataset_of

@@ -21,16 +21,24 @@ from audiocapbench.data.build import repository_layouts as layouts
 from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
 from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
 from audiocapbench.data.build.shards import shown
+from audiocapbench.data.columns import fold_name, numbered
 from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE, read_manifest
 from audiocapbench.data.problems import os_errors
-from audiocapbench.data.records import NUMBERED, REFERENCES, fold_name, json_value, table_errors
+from audiocapbench.data.records import json_value, table_errors
 from audiocapbench.data.row import captions_of
 from audiocapbench.errors import AudioError, BenchmarkError, DatasetError, did_you_mean
 from audiocapbench.files import cache_folder, locked
 
 _ROLES: Mapping[str, tuple[str, ...]] = {
     "audio": (),
-    "references": REFERENCES,
+    "references": (
+        "references",
+        "reference_captions",
+        "captions",
+        "reference",
+        "caption",
+        "raw_text",
+    ),
     **{name: (name,) for name in ("id", "category", "instruction")},
 }
 """What a column can be, and what it is called then."""
@@ -238,17 +246,17 @@ def _choose_columns(where: str, kinds: Mapping[str, str], named: Mapping[str, st
     texts = [name for name, kind in kinds.items() if kind == "text"]
     chosen: Columns = {}
     for role, names in _ROLES.items():
-        numbered: list[str] = []
+        wide: list[str] = []
         found = [name for name in texts if fold_name(name) in names]
         if role == "audio":
             found = [name for name, kind in kinds.items() if kind in ("audio", "bytes")]
         elif role == "references" and not found:
-            numbered = [name for name in texts if fold_name(name) in NUMBERED]
+            wide = list(numbered(tuple(texts)))
             found = [
                 name for name in texts if any(one in fold_name(name) for one in _LIKE_CAPTIONS)
             ]
         if role in named:
-            found = numbered = named[role].split("+")
+            found = wide = named[role].split("+")
         if lost := [name for name in found if name not in kinds]:
             near = did_you_mean(lost[0], kinds)
             raise DatasetError(f"{where}: has no column {lost[0]!r}{near}; {has}")
@@ -256,10 +264,10 @@ def _choose_columns(where: str, kinds: Mapping[str, str], named: Mapping[str, st
             raise DatasetError(f"{where}: {found[0]!r} is no column of audio; {has}")
         if not found and role in ("audio", "references"):
             raise DatasetError(f"{where}: which column is its {role}? '…[{role}=COLUMN]'; {has}")
-        if len(found) > 1 and not numbered:
+        if len(found) > 1 and not wide:
             several, example = " or ".join(map(repr, found)), f"'…[{role}={found[0]}]'"
             raise DatasetError(f"{where}: its {role} may be {several}; say which: {example}")
-        chosen[role] = numbered or found
+        chosen[role] = wide or found
     return chosen
 
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from audiocapbench.data.columns import IDS, fold_name
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import IDS, fold_name, read_records
+from audiocapbench.data.records import read_records
 
 _NAMES = {
     "item": ("item", "sample", *IDS, "clip"),

@@ -4,11 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from audiocapbench.data import records
-from audiocapbench.data.outcome import SCORED, Status
+from audiocapbench.data.cells import parsed, texts_of
+from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, Mapped, Reading, Roles
+from audiocapbench.data.documents import Record, objects_of
+from audiocapbench.data.outcome import SCORED, Sample, Status
 from audiocapbench.data.problems import Problem, check_storable, read_json
 from audiocapbench.errors import DatasetError
 from audiocapbench.grouping import grouped
@@ -17,11 +21,11 @@ _RESULTS = "results"
 _ALL = "all"
 _PART = "subtask"
 _HEADS = ("corpus_scores", "model_id", "provider")
-_ROLES: records.Roles = {"id": records.IDS, "prediction": records.PREDICTIONS}
-_WITH_SYSTEM: records.Roles = {**_ROLES, "system": records.SYSTEMS}
 _AUDIO = re.compile(
     r"\.(?:wav|flac|mp3|ogg|opus|m4a|mp4|aac|wma|aiff?|webm|au|caf)$", re.IGNORECASE
 )
+_WHOLE = re.compile(r"0*([0-9]+)(?:\.0+)?")
+_VIDEO = re.compile(r"Y?([\w-]{11})(?:_[0-9.]+){0,2}")
 
 
 class Prediction(NamedTuple):
@@ -41,7 +45,8 @@ class Predictions:
     """Predictions by id, and the lines that could not be read.
 
     ``head`` is what a published result file says of the whole, ``system`` whose predictions they
-    are, and ``note`` how ids were matched and what else the user should know.
+    are, and ``note`` how ids were matched and what else the user should know; ``readings`` tell how
+    each file was read.
     """
 
     by_id: dict[str, Prediction] = field(default_factory=dict)
@@ -50,6 +55,7 @@ class Predictions:
     system: str = ""
     sha256: str = ""
     note: str = ""
+    readings: list[Reading] = field(default_factory=list)
 
     @classmethod
     def of_texts(cls, texts: Mapping[str, str]) -> "Predictions":
@@ -110,24 +116,33 @@ class PredictionFile(NamedTuple):
 
 
 def read_predictions(
-    files: Path | Sequence[PredictionFile], system: str | None = None, asked: Asked | None = None
+    files: Path | Sequence[PredictionFile],
+    system: str | None = None,
+    asked: Asked | None = None,
+    *,
+    columns: Mapped | None = None,
+    by_row: bool = False,
 ) -> Predictions:
     """Read ``id,prediction`` rows or lines; an id may be repeated with the same text.
 
     A line may say that there is no prediction: by a ``status`` of ours, by ``success`` or by an
     ``error``. Of a file with several systems, ``system`` is taken. Where it is known what was
-    asked, tables may lack names, and texts stand by clip and part.
+    asked, tables may lack names, and texts stand by clip and part. ``columns`` are names by role.
+    Where references stand in the same rows (``by_row``), there may be no ids.
     """
-    first, *others = [PredictionFile(files)] if isinstance(files, Path) else files
-    merged = _read_file(first, system, asked or Asked())
-    for source in others:
-        found = _read_file(source, system, asked or Asked())
+    sources = [PredictionFile(files)] if isinstance(files, Path) else files
+    first, *others = (
+        _read_file(one, system, asked or Asked(), columns or {}, by_row=by_row) for one in sources
+    )
+    merged = first
+    for source, found in zip(sources[1:], others, strict=True):
         if merged.head is not None or found.head is not None:
             raise DatasetError(f"{source.path}: a result file is a run of its own; import it alone")
         if merged.system != found.system:
             names = f"{found.system!r}, and not of {merged.system!r}"
             raise DatasetError(f"{source.path}: has predictions of {names}; import each alone")
         merged.bad += found.bad
+        merged.readings += found.readings
         for key, one in found.by_id.items():
             if not merged.by_id.setdefault(key, one).says_same(one):
                 what = "has another prediction above, in another file"
@@ -135,13 +150,21 @@ def read_predictions(
     return merged
 
 
-def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Predictions:
-    path, head = source.path, None
-    rows: Iterator[records.Record]
+def _read_file(
+    source: PredictionFile, system: str | None, asked: Asked, mapped: Mapped, *, by_row: bool
+) -> Predictions:
+    path: PurePath = source.path
+    head, content = None, None
+    rows: Iterator[Record]
     bad: list[Problem] = []
-    columns = (records.IDS, (*records.PREDICTIONS, *asked.parts))
+    reading = Reading(path, mapped)
+    ids = tuple(one for one in IDS if one not in asked.parts)
+    columns = ((*ids, *PREDICTIONS) if by_row else ids, (*PREDICTIONS, *asked.parts))
+    roles: Roles = {"id": ids, "prediction": PREDICTIONS, "system": SYSTEMS}
+    if path.suffix.lower() != ".parquet":
+        path, content = records.opened(path, reading)
     if path.suffix.lower() == ".json":
-        value = read_json(path)
+        value = read_json(path, content)
         if isinstance(value, Problem):
             raise DatasetError(f"{value}; a file with an object a line is called .jsonl")
         if not isinstance(value, dict | list):
@@ -151,22 +174,26 @@ def _read_file(source: PredictionFile, system: str | None, asked: Asked) -> Pred
             how = "'audiocapbench score RUN --per-sample FILE' writes them"
             raise DatasetError(f"{path}: has scores and no predictions; {how}")
         head = _head(value)
-        roles = _WITH_SYSTEM if head is None else _ROLES
-        objects = records.objects_of(value, path, bad, columns, asked.keys)
-        rows = ((where, records.renamed_texts(fields, roles)) for where, fields in objects)
+        if head is not None:
+            roles = {"id": ids, "prediction": PREDICTIONS}
+        objects = objects_of(value, path, bad, columns, asked.keys)
+        rows = records.under_our_names(objects, path, roles, reading)
     else:
-        rows = records.read_records(path, bad, columns, None, asked.keys, _WITH_SYSTEM)
+        known = asked.keys
+        rows = records.read_records(path, bad, columns, content, known, roles, reading)
     by_system: dict[str, Predictions] = {}
     for where, row in rows:
+        if by_row and "id" not in row:
+            row["id"] = f"row {reading.rows}"
         whose = "" if head is not None else str(row.get("system") or "").strip()
-        found = by_system.setdefault(whose, Predictions(bad=bad, head=head, system=whose))
-        _add(found, where, row, source.part, asked)
+        made = by_system.setdefault(whose, Predictions({}, bad, head, whose, readings=[reading]))
+        _add(made, where, row, source.part, asked)
     if len(by_system) > 1 and system not in by_system:
         names = ", ".join(repr(one) for one in list(by_system)[:10])
         which = f"{path}: has predictions of {len(by_system)} systems ({names})"
         raise DatasetError(f"{which}; name the one to take with `model`")
     chosen = by_system[system] if system in by_system else next(iter(by_system.values()), None)
-    return chosen or Predictions(bad=bad, head=head)
+    return chosen or Predictions(bad=bad, head=head, readings=[reading])
 
 
 def is_result_file(path: Path) -> bool:
@@ -192,7 +219,8 @@ def _add(
     def refuse(place: str, what: str) -> None:
         found.bad.append(Problem(where, place[:80], what))
 
-    for key, own_part, value in _texts(row, asked.parts, refuse):
+    for key, own_part, given in _texts(row, asked.parts, refuse):
+        value = given if found.head is not None else _one_text(given)
         prediction = _prediction(row, value if isinstance(value, str) else None)
         part = own_part or file_part
         try:
@@ -217,6 +245,13 @@ def _add(
                 # A result file counts its results: none may stand for two.
                 if first is not prediction and (found.head or not first.says_same(prediction)):
                     refuse("id", f"{one[:80]!r} has another prediction above")
+
+
+def _one_text(value: Any) -> Any:
+    """The text of a list of one, written as a list or in a cell."""
+    listed = isinstance(value, str) and value.lstrip()[:1] in ("[", "(")
+    texts = parsed(value) if listed else texts_of(value) if isinstance(value, list) else None
+    return value if texts is None else texts[0] if len(texts) == 1 else texts
 
 
 def _texts(
@@ -267,48 +302,95 @@ def blank_note(texts: Mapping[str, str]) -> str:
     return f"{blank:,} of {total:,} predictions are empty; they score 0" if blank else ""
 
 
+def match_samples(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predictions, str]:
+    """Predictions under the samples' ids; where none has one, by the files of their clips."""
+    ids = [one.id for one in samples]
+    by_file = {one.clip.file_name: one.id for one in samples}
+    try:
+        return match_ids(predictions, ids)
+    except DatasetError:
+        if len(by_file) < len(samples) or predictions.by_id.keys() & set(ids):
+            raise
+        try:
+            met, note = match_ids(predictions, by_file)
+        except DatasetError:
+            met, note = predictions, ""
+        if not met.by_id.keys() & by_file.keys():
+            raise
+        return met.under(by_file), note or "ids were met by the names of files"
+
+
 def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions, str]:
     """Predictions under the ids that the references have, and a note where ids were changed.
 
-    Ids that differ only by an audio file's extension, its folder or their case are taken for the
-    same where every prediction without references has exactly one such counterpart.
+    Ids that differ only by an audio file's extension, its folder, their case or how accents and
+    numbers are written, or by what AudioCaps' files add to an id of YouTube, are taken for the same
+    where every prediction without references has exactly one such counterpart.
     """
     given, known = predictions.by_id, dict.fromkeys(ids)
     strange = [key for key in given if key not in known]
     left = [key for key in known if key not in given]
     if not strange or not left:
         return predictions, ""
-    by_stem = grouped((_stem(key), key) for key in known)
-    stems = Counter(map(_stem, given))
-    same = {key: by_stem[_stem(key)] for key in strange}
-    met = {
-        key: alike[0]
-        for key, alike in same.items()
-        if len(alike) == 1 == stems[_stem(key)] and alike[0] not in given
-    }
-    if len(met) == len(strange):
-        theirs, ours = next(iter(met.items()))
-        note = (
-            f"{len(met):,} predictions were taken for the references that differ from them only by "
-            f"extension, folder or case, such as {theirs!r} for {ours!r}"
-        )
-        return predictions.under(met), note
-    example = next(((key, alike[0]) for key, alike in same.items() if alike), None)
+    example, odd = None, ""
+    for fold, what in _FOLDS:
+        by_stem = grouped((fold(key), key) for key in known)
+        stems = Counter(map(fold, given))
+        same = {key: by_stem[fold(key)] for key in strange}
+        met = {
+            key: alike[0]
+            for key, alike in same.items()
+            if len(alike) == 1 == stems[fold(key)] and alike[0] not in given
+        }
+        if len(met) == len(strange):
+            theirs, ours = next(iter(met.items()))
+            note = (
+                f"{len(met):,} predictions were taken for the references that differ from them only"
+                f" by {what}, such as {_shown(theirs)} for {_shown(ours)}"
+            )
+            return predictions.under(met), note
+        if example is None:
+            example = next(((key, alike[0], what) for key, alike in same.items() if alike), None)
+            odd = next(key for key in strange if key not in met)
     if example is not None:
-        odd = next(key for key in strange if key not in met)
         raise DatasetError(
-            f"ids do not meet: {example[0]!r} has no references, and {example[1]!r} differs from "
-            f"it only by extension, folder or case; but {odd!r} has no such one of its own. Write "
-            "the same ids in both files"
+            f"ids do not meet: {_shown(example[0])} has no references, and {_shown(example[1])} "
+            f"differs from it only by {example[2]}; but {_shown(odd)} has no such one of its own. "
+            "Write the same ids in both files"
         )
     if len(strange) == len(given):
         raise DatasetError(
             "no prediction has references under its id; both must name the same: predictions have "
-            f"ids such as {strange[0]!r}, references such as {left[0]!r}"
+            f"ids such as {_shown(strange[0])}, references such as {_shown(left[0])} (--map "
+            "id=COLUMN says which column they are in)"
         )
     return predictions, ""
 
 
+def _shown(key: str) -> str:
+    """An id, so that one can be told from another that looks the same."""
+    return repr(key) if key == normalize("NFC", key) else ascii(key)
+
+
+def _nfc(key: str) -> str:
+    return normalize("NFC", key).strip()
+
+
 def _stem(key: str) -> str:
-    name = re.split(r"[/\\]", key.strip())[-1]
-    return _AUDIO.sub("", name).casefold()
+    name = _AUDIO.sub("", re.split(r"[/\\]", _nfc(key))[-1]).casefold()
+    number = _WHOLE.fullmatch(name)
+    return number[1] if number else name
+
+
+def _video(key: str) -> str:
+    """The id of YouTube in a name as AudioCaps' files have it."""
+    name = _AUDIO.sub("", re.split(r"[/\\]", key.strip())[-1])
+    found = _VIDEO.fullmatch(name)
+    return found[1] if found else name
+
+
+_FOLDS: Sequence[tuple[Callable[[str], str], str]] = (
+    (_nfc, "how accents are written"),
+    (_stem, "extension, folder or case"),
+    (_video, "what stands before and after the id of YouTube"),
+)

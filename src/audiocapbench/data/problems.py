@@ -9,7 +9,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
@@ -26,6 +27,8 @@ _WORDS = {
     "model_type": "is not a JSON object",
 }
 _LARGEST_DOCUMENT = 1 << 30
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _DEEPEST = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HALF = "holds half of a surrogate pair, which is not text"
@@ -82,13 +85,32 @@ def os_errors(path: PurePath, what: Literal["read", "written"]) -> Iterator[None
         raise DatasetError(f"{path}: cannot be {what} ({error.strerror or error})") from None
 
 
+def read_bytes(path: PurePath) -> tuple[PurePath, bytes]:
+    """What a file holds, unpacked if its name ends in .gz, .bz2 or .xz, and its name without."""
+    packed = _PACKED.get(path.suffix.lower())
+    with os_errors(path, "read"):
+        if packed is None:
+            content = Path(path).read_bytes()
+        else:
+            try:
+                with import_module(packed).open(path) as stream:
+                    content = stream.read(_LARGEST_DOCUMENT + 1)
+            except FileNotFoundError:
+                raise
+            except Exception as error:  # a damaged file can fail in any way
+                raise DatasetError(f"{path}: cannot be unpacked ({error!s:.100})") from None
+            if len(content) > _LARGEST_DOCUMENT:
+                raise DatasetError(f"{path}: is larger than {_LARGEST_DOCUMENT >> 30} GiB")
+    return (path if packed is None else path.with_suffix("")), content
+
+
 def read_json(path: PurePath, content: bytes | None = None) -> Any:
     """The value of a JSON file, or of its bytes, or the ``Problem`` that it has."""
     if content is None:
         with os_errors(path, "read"):
             if Path(path).stat().st_size > _LARGEST_DOCUMENT:
                 raise DatasetError(f"{path}: is larger than {_LARGEST_DOCUMENT >> 30} GiB")
-            content = Path(path).read_bytes()
+        path, content = read_bytes(path)
     return parse_json(content, path.name)
 
 
@@ -133,10 +155,23 @@ def _finite(text: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
 
 
-def encoding_of(beginning: bytes) -> str:
-    """UTF-8, unless the file says in its first bytes that it is UTF-16."""
-    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    return "utf-16" if beginning.startswith(marks) else "utf-8-sig"
+def encoding_of(content: bytes, *, guess: bool = False) -> str:
+    """UTF-8, unless a file says in its first bytes that it is UTF-16; guessed, also others that are
+    plain: UTF-16 without its mark, and Windows-1252 where accents stand among ASCII."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    head = content[:4096]
+    for at, name in ((1, "utf-16-le"), (0, "utf-16-be")) if guess else ():
+        if head[at::2].count(0) > 0.8 * len(head[at::2]) and not head[1 - at :: 2].count(0):
+            return name
+    high = re.findall(rb"[\x80-\xff]+", content) if guess else []
+    if high and not _CONTROL.search(content) and content.decode("utf-8", "ignore").isascii():
+        # Letters of other alphabets would stand side by side; what is UTF-8 elsewhere is damaged.
+        count = sum(map(len, high))
+        with suppress(UnicodeDecodeError):
+            content.decode("cp1252")
+            return "cp1252" if count < min(1.5 * len(high), 0.3 * len(content)) else "utf-8-sig"
+    return "utf-8-sig"
 
 
 def check_storable(value: object) -> None:

@@ -1,9 +1,10 @@
-"""The one reader of people's files, CSV, TSV, JSON lines, JSON, Parquet and plain text; and rows
-that are written for it.
+"""The one reader of people's files, CSV, TSV, JSON lines, JSON, Parquet, Excel and plain text; and
+rows that are written for it.
 
 A CSV file may have commas, semicolons or tabs between its fields, as its first line shows. A file
-of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark. A line that
-cannot be read goes into a list of problems, and the next one is read all the same.
+of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark; of other
+encodings a Reading tells. A line that cannot be read goes into a list of problems, and the next one
+is read all the same.
 """
 
 import codecs
@@ -14,96 +15,57 @@ import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
-from audiocapbench.data.problems import Problem, encoding_of, os_errors, parse_json, read_json
+from audiocapbench.data.columns import Mapped, Reading, Roles, has_column, names_of, under_roles
+from audiocapbench.data.documents import Columns, Problems, Record, by_key, objects_of
+from audiocapbench.data.problems import (
+    Problem,
+    encoding_of,
+    os_errors,
+    parse_json,
+    read_bytes,
+    read_json,
+)
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import csv_text, unguarded
 from audiocapbench.plugins import require_packages
 
-FILES = ("file_name", "audio_file", "filename", "file", "fname", "audio", "path")
-IDS = ("id", *FILES, "key", "__key__", "clip", "clip_id")
-# A caption beside something that is surely a prediction is a reference: it comes after them.
-PREDICTIONS = (
-    *("prediction", "predicted_caption", "caption_predicted", "answer", "output", "response"),
-    *("hypothesis", "caption", "text"),
-)
-REFERENCES = ("references", "reference_captions", "captions", "reference", "caption", "raw_text")
-SYSTEMS = ("model", "system", "model_name", "model_id")
-NUMBERED = tuple(f"{name}_{n}" for name in ("caption", "reference") for n in range(1, 21))
-"""Names as people write them, ours first."""
-
 LONGEST_LINE = 1 << 24
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
-_LISTS = ("samples", "data", "items", "predictions", "references", "annotations", "results")
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 _MOST_LINES_OF_A_ROW = 1000
 _ROWS = 1024
 _OPEN_QUOTE = "unexpected end of data"
 
-Columns = Sequence[str | Sequence[str]]
-"""Columns that a file must have, each by one name or any of several."""
-
-Roles = Mapping[str, Sequence[str]]
-"""Our names, each with those that people give it."""
-
-Problems = list[Problem]
-Record = tuple[str, dict[str, Any]]
-"""The place that a record begins at, and its fields by name."""
-
 _Line = tuple[str, str | Problem]
 
 
-def fold_name(name: str) -> str:
-    return name.strip().casefold()
-
-
-def _names_of(column: str | Sequence[str]) -> Sequence[str]:
-    return (column,) if isinstance(column, str) else column
-
-
-def _has_column(column: str | Sequence[str], names: Iterable[str]) -> bool:
-    return bool(set(map(fold_name, names)) & set(map(fold_name, _names_of(column))))
-
-
-def names_by_role(names: Iterable[str], roles: Roles) -> Mapping[str, str]:
-    """Which of a file's names stands for each of ours, where one does; each for one at most."""
-    return _names_by_role(tuple(names), tuple((role, tuple(own)) for role, own in roles.items()))
-
-
-@lru_cache  # the rows of a file have the same names
-def _names_by_role(names: tuple[str, ...], roles: tuple[Any, ...]) -> Mapping[str, str]:
-    folded = {fold_name(name): name for name in names}
-    exact = set(folded.values())
-    found: dict[str, str] = {}
-    for role, theirs in roles:
-        wanted = [role] if role in exact else [folded[one] for one in theirs if one in folded]
-        if left := [one for one in wanted if one not in found.values()]:
-            found[role] = left[0]
-    return found
-
-
-def renamed(fields: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
-    """Fields under our names, each taken from the first of the names that people give it."""
-    found = dict(fields)
-    for role, name in names_by_role(fields, roles).items():
-        if role != name:
-            found[role] = found.pop(name)
-    return found
-
-
-def renamed_texts(fields: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
-    """The same, with whole numbers, and audio as Hugging Face has it, as text."""
-    found = renamed(fields, roles)
-    for name in found.keys() & roles.keys():
-        value = found[name]
+def _with_texts(fields: dict[str, Any], roles: Roles) -> dict[str, Any]:
+    """Fields with whole numbers, and audio as Hugging Face has it, as text."""
+    for name in roles:
+        value = fields.get(name, "")
         if isinstance(value, dict):
-            found[name] = value.get("path")
+            fields[name] = value.get("path")
         elif isinstance(value, int) and not isinstance(value, bool):
-            found[name] = str(value)
-    return found
+            fields[name] = str(value)
+        elif isinstance(value, float) and value.is_integer():
+            fields[name] = str(int(value))
+    return fields
+
+
+def opened(path: PurePath, reading: Reading | None = None) -> tuple[PurePath, bytes]:
+    """What a file holds, and what it is called, once it is unpacked and, for a Reading, UTF-8."""
+    path, content = read_bytes(path)
+    if reading is not None and path.suffix.lower() not in (".parquet", *SHEETS):
+        encoding = encoding_of(content, guess=True)
+        if encoding not in ("utf-8-sig", "utf-16"):
+            reading.encoding = "Windows-1252" if encoding == "cp1252" else encoding.upper()
+            reading.note(f"it is not UTF-8, and was read as {reading.encoding}")
+            content = content.decode(encoding, "replace").encode()
+    return path, content
 
 
 def read_records(
@@ -113,34 +75,53 @@ def read_records(
     content: bytes | None = None,
     known: Container[str] = (),
     roles: Roles | None = None,
+    reading: Reading | None = None,
 ) -> Iterator[Record]:
     """The records of a file, or of its ``content``, of whatever form its name says.
 
     What cannot be read goes into ``problems``; DatasetError where that is the whole file. A table
     must name ``columns``; the first two also name the keys and texts of a JSON object without
     fields. Where ``known`` ids are given, a table may have none but rows, a line of JSON be
-    ``{ID: TEXT}`` and one of text ``ID TEXT``. Fields are renamed by ``roles``.
+    ``{ID: TEXT}`` and one of text ``ID TEXT``. Fields are renamed by ``roles``, and by the columns
+    that the user names in the ``reading``, which tells how it went.
     """
-    suffix = path.suffix.lower()
-    if suffix in DELIMITERS:
-        yield from _table(path, problems, columns, content, known, roles or {})
-        return
+    if content is None and path.suffix.lower() != ".parquet":
+        path, content = opened(path, reading)
+    suffix, given = path.suffix.lower(), reading.mapped if reading is not None else {}
     records: Iterator[Record]
-    if suffix in JSON_LINES and (value := _document(path, content)) is None:
+    if suffix in (*DELIMITERS, *SHEETS):
+        records = _table(path, problems, columns, content or b"", known, given)
+    elif suffix in JSON_LINES and (value := _document(path, content)) is None:
         lines = json_lines(path, problems, content)
-        records = ((where, one) for where, line in lines for one in _by_key(line, columns, known))
+        records = ((where, one) for where, line in lines for one in by_key(line, columns, known))
     elif suffix in (*JSON_LINES, ".json"):
         value = read_json(path, content) if suffix == ".json" else value
         records = objects_of(value, path, problems, columns, known)
     elif suffix == ".parquet":
-        records = _parquet(path, columns, content)
+        records = _parquet(path, columns, content, given)
     elif suffix == ".txt" and known:
         records = _plain_text(path, problems, columns, known)
     else:
-        also = ", .parquet nor .txt" if known else " nor .parquet"
+        also = ", .parquet, .xlsx nor .txt" if known else ", .parquet nor .xlsx"
         raise DatasetError(f"{path}: is neither .csv, .tsv, .jsonl, .json{also}")
+    yield from records if roles is None else under_our_names(records, path, roles, reading)
+
+
+def under_our_names(
+    records: Iterable[Record], path: PurePath, roles: Roles, reading: Reading | None
+) -> Iterator[Record]:
+    """Records by role: each name of a file stands for one of ours, the same in all its records."""
+    reading = reading if reading is not None else Reading(path)
+    plans: dict[tuple[str, ...], dict[str, str]] = {}
     for where, fields in records:
-        yield where, renamed_texts(fields, roles) if roles else fields
+        reading.rows += 1
+        names = tuple(fields)
+        if names not in plans:
+            plans[names] = reading.named(names, roles)
+        reading.check_equal(fields)
+        if reading.several:
+            fields["references"] = [fields[one] for one in reading.several if fields[one]]
+        yield where, _with_texts(under_roles(fields, plans[names]), roles)
 
 
 def table_text(rows: Sequence[Mapping[str, Any]], suffix: str, names: Sequence[str]) -> str:
@@ -171,58 +152,9 @@ def json_lines(
             problems.append(wrong or Problem(where, "", "is not a JSON object"))
 
 
-def objects_of(
-    value: Any,
-    path: PurePath,
-    problems: Problems,
-    columns: Columns = (),
-    known: Container[str] = (),
+def _parquet(
+    path: PurePath, columns: Columns, content: bytes | None, given: Mapped
 ) -> Iterator[Record]:
-    """The objects of a JSON document: of a list, of its one list, or of one entry for each key."""
-    named, by_id = "", isinstance(value, dict)
-    if isinstance(value, dict):
-        lists = [name for name in _LISTS if isinstance(value.get(name), list)]
-        single = len(columns) > 1 and all(_has_column(one, value) for one in columns[:2])
-        named = lists[0] if lists and not single else ""
-        by_id = not named
-        value = value[named] if named else _by_key(value, columns)
-    if not isinstance(value, list):
-        wrong = value if isinstance(value, Problem) else None
-        problems.append(wrong or Problem(path.name, "", "is no list of JSON objects"))
-        return
-    for place, fields in enumerate(value):
-        where = f"{path.name} {named}[{place}]"
-        if isinstance(fields, dict):
-            objects = [fields] if by_id else _by_key(fields, columns, known)
-            yield from ((where, one) for one in objects)
-        else:
-            problems.append(Problem(where, "", "is not a JSON object"))
-
-
-def _by_key(
-    value: dict[str, Any], columns: Columns, known: Container[str] | None = None
-) -> list[Any]:
-    """Entries by id as objects that say their id; one object that names its fields is itself.
-
-    An object within a file is by id only where ids are known, and it has one or no field of ours.
-    """
-    if len(columns) < 2 or (known is not None and not known):
-        return [value]
-    there = [_has_column(one, value) for one in columns[:2]]
-    if known is None and all(there):
-        return [value]
-    if known is not None and any(there) and not any(key in known for key in value):
-        return [value]
-    key, text = (_names_of(one)[0] for one in columns[:2])
-    found = []
-    for name, one in value.items():
-        fields = one if isinstance(one, dict) else {text: one}
-        # An object that names its file is called by its key.
-        found.append({"id" if _has_column(columns[0], fields) else key: name} | fields)
-    return found
-
-
-def _parquet(path: PurePath, columns: Columns, content: bytes | None) -> Iterator[Record]:
     """The rows of a Parquet file, without the bytes of audio that it may hold."""
     require_packages(DatasetError, f"{path}: reading Parquet", "hub", "pyarrow")
     from pyarrow import parquet
@@ -230,7 +162,7 @@ def _parquet(path: PurePath, columns: Columns, content: bytes | None) -> Iterato
     number = 0
     source: Any = str(path) if content is None else io.BytesIO(content)
     with table_errors(path), parquet.ParquetFile(source) as file:
-        _check_columns(path, file.schema_arrow.names, columns, "it has")
+        _check_columns(path, file.schema_arrow.names, columns, "it has", given)
         wanted = [name for one in file.schema_arrow for name in _readable(one)]
         for batch in file.iter_batches(_ROWS, columns=wanted) if wanted else ():
             for row in batch.to_pylist():
@@ -289,7 +221,7 @@ def _document(path: PurePath, content: bytes | None) -> Any:
 def _plain_text(
     path: PurePath, problems: Problems, columns: Columns, known: Container[str]
 ) -> Iterator[Record]:
-    names = [_names_of(one)[0] for one in columns[:2]]
+    names = [names_of(one)[0] for one in columns[:2]]
     for where, line in _text_lines(path, problems):
         key, _, text = line.partition("\t") if "\t" in line else line.strip().partition(" ")
         if text.strip() or key.strip() in known:
@@ -313,28 +245,30 @@ def _table(
     path: PurePath,
     problems: Problems,
     columns: Columns,
-    content: bytes | None,
+    content: bytes,
     known: Container[str],
-    roles: Roles,
+    given: Mapped,
 ) -> Iterator[Record]:
     """The rows of a table by the names above them, or, where ids are known, of a key and a text."""
-    csv.field_size_limit(LONGEST_LINE)
-    lines = list(_lines(path, content))
-    delimiter = _delimiter(lines, DELIMITERS[path.suffix.lower()], columns)
     names: list[str] = []
-    for where, cells in _rows(lines, delimiter, known):
+    rows: Iterator[tuple[str, list[str] | Problem]]
+    if path.suffix.lower() in SHEETS:
+        rows = _sheet(path, content)
+    else:
+        csv.field_size_limit(LONGEST_LINE)
+        lines = list(_lines(path, content))
+        rows = _rows(lines, _delimiter(lines, DELIMITERS[path.suffix.lower()], columns), known)
+    for where, cells in rows:
         if not names:
             if isinstance(cells, Problem) and not known:
                 raise DatasetError(f"{path}: its first line {cells.what}")
             names = [] if isinstance(cells, Problem) else [name.strip() for name in cells]
-            if known and (not any(_has_column(one, names) for one in columns) or names[0] in known):
-                names = [_names_of(one)[0] for one in columns[:2]]
+            if known and (not any(has_column(one, names) for one in columns) or names[0] in known):
+                names = [names_of(one)[0] for one in columns[:2]]
             else:
                 if len(set(names)) < len(names):
                     raise DatasetError(f"{path}: its first line names a column twice")
-                _check_columns(path, names, columns, "its first line has")
-                ours = {name: role for role, name in names_by_role(names, roles).items()}
-                names = [ours.get(name, name) for name in names]
+                _check_columns(path, names, columns, "its first line has", given)
                 continue
         if isinstance(cells, Problem):
             problems.append(cells)
@@ -348,10 +282,31 @@ def _table(
         _check_columns(path, [], columns, "its first line has")
 
 
-def _check_columns(path: PurePath, names: Sequence[str], columns: Columns, there: str) -> None:
+def _sheet(path: PurePath, content: bytes) -> Iterator[tuple[str, list[str] | Problem]]:
+    """The rows of a workbook's first sheet that holds some."""
+    require_packages(DatasetError, f"{path}: reading Excel", "xlsx", "python_calamine")
+    from python_calamine import CalamineWorkbook
+
+    try:
+        book = CalamineWorkbook.from_object(io.BytesIO(content))
+        every = [book.get_sheet_by_name(name).to_python() for name in book.sheet_names]
+    except Exception as error:  # a damaged file can fail in any way
+        raise DatasetError(f"{path}: is no workbook that can be read ({error!s:.200})") from None
+    filled = [rows for rows in every if len(rows) > 1]
+    if len(filled) > 1:
+        raise DatasetError(f"{path}: has {len(filled)} sheets with rows; save the one as CSV")
+    for number, row in enumerate(filled[0] if filled else (), 1):
+        cells = [int(one) if isinstance(one, float) and one.is_integer() else one for one in row]
+        if any(one != "" for one in cells):
+            yield f"{path.name} row {number}", [str(one) for one in cells]
+
+
+def _check_columns(
+    path: PurePath, names: Sequence[str], columns: Columns, there: str, given: Iterable[str] = ()
+) -> None:
     for column in columns:
-        if not _has_column(column, names):
-            name, *others = _names_of(column)
+        if not has_column(column, [*names, *given]):
+            name, *others = names_of(column)
             also = f" (or {', '.join(others[:8])})" if others else ""
             there += f" {', '.join(names) or 'nothing'}"
             raise DatasetError(f"{path}: has no column {name!r}{also}; {there}")
@@ -364,8 +319,9 @@ def _delimiter(lines: Sequence[_Line], usual: str, columns: Columns) -> str:
     unquoted = re.sub(r'"[^"]*"', "", first)
     counts = {one: unquoted.count(one) for one in (usual, ",", ";", "\t")}
     for one in counts if columns else ():
-        names = [*unquoted.split(one), *quoted]
-        if all(_has_column(column, names) for column in columns):
+        plain = [name for name in unquoted.split(one) if not set(name) & set(counts)]
+        names = [*plain, *quoted]
+        if all(has_column(column, names) for column in columns):
             return one
     return max(counts, key=counts.__getitem__)
 
@@ -409,9 +365,7 @@ def _rows(
 
 def _lines(path: PurePath, content: bytes | None) -> Iterator[_Line]:
     """Each line with its place and without its end, or what is wrong with it."""
-    if content is None:
-        with os_errors(path, "read"):
-            content = Path(path).read_bytes()
+    content = read_bytes(path)[1] if content is None else content
     if encoding_of(content) == "utf-16":
         try:
             content = content.decode("utf-16").encode()

@@ -1,29 +1,32 @@
 """One clip with its references: a row of metadata, or of a file of references alone."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
+from unicodedata import normalize
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from audiocapbench.data import records
+from audiocapbench.data import columns, records
+from audiocapbench.data.cells import split_column, texts_of
+from audiocapbench.data.columns import FILES, IDS, PREDICTIONS, REFERENCES, Reading, fold_name
 from audiocapbench.data.outcome import Clip, Sample
 from audiocapbench.data.problems import InvalidDataError, Problem, check_storable, problems_of
-from audiocapbench.data.records import FILES, IDS, NUMBERED, REFERENCES, fold_name
 from audiocapbench.errors import DatasetError
 
 UNCATEGORISED = "other"
 
 _TEXTS = ("id", "file_name", "category", "instruction")
 _NAMES = {"file_name": FILES, "references": REFERENCES}
-_REFERENCE_NAMES = {"id": IDS, "references": REFERENCES, "file_name": FILES} | {
+_REFERENCE_NAMES: columns.Roles = {"id": IDS, "references": REFERENCES, "file_name": FILES} | {
     name: (name,) for name in ("category", "instruction")
 }
 _SEED_NAMES = {"file_name": "audio_file", "references": "reference_captions"}
 _SEED_SAMPLE = " samples["
 _NOT_DETAILS = {
     *"metrics llm_judge llm_judge_error inference_time success status error position".split(),
-    *("references", *records.PREDICTIONS, *REFERENCES, *NUMBERED, *FILES),
+    *("references", *PREDICTIONS, *REFERENCES, *FILES, *columns.INDEXES),
 }
 """What a file of references may say that is no detail of the clip."""
 
@@ -61,21 +64,20 @@ class MetadataRow(BaseModel, extra="allow", strict=True, frozen=True):
 
 def read_row(record: dict[str, Any], where: str) -> MetadataRow | list[Problem]:
     """The row of a record, under whatever names it has, or every problem of it."""
-    fields = records.renamed(record, _NAMES)
+    fields = columns.renamed(record, _NAMES)
     if isinstance(fields.get("file_name"), dict):
         fields["file_name"] = fields["file_name"].get("path")
     if "references" not in record and (captions := captions_of(fields)):
         fields["references"] = captions
     names = _SEED_NAMES if _SEED_SAMPLE in where else {}
-    return _checked(fields, where, {**names, **records.names_by_role(record, _NAMES)})
+    return _checked(fields, where, {**names, **columns.names_by_role(record, _NAMES)})
 
 
 def captions_of(fields: Mapping[str, Any]) -> list[Any]:
     """The references of a record: a list, one text, or numbered columns."""
     captions = fields.get("references")
     if captions is None:
-        by_name = {fold_name(name): value for name, value in fields.items()}
-        captions = [by_name[name] for name in NUMBERED if by_name.get(name)]
+        captions = [fields[name] for name in columns.numbered(tuple(fields)) if fields[name]]
     return captions if isinstance(captions, list) else [captions]
 
 
@@ -112,14 +114,18 @@ def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Me
             problems += row
 
 
-def read_references(path: Path) -> list[Sample]:
+def read_references(
+    path: Path, reading: Reading | None = None, *, by_row: bool = False
+) -> list[Sample]:
     """Samples without audio, of ``id,reference`` rows or lines with ``id`` and ``references``.
 
-    A sample of which no category is said has a blank one.
+    A sample of which no category is said has a blank one. The ``reading`` may name columns, and
+    tells how it went. Where predictions stand in the same rows (``by_row``), there may be no ids.
     """
+    reading = Reading(path) if reading is None else reading
     problems: list[Problem] = []
     found: dict[str, Sample] = {}
-    for where, fields in _clips(path, problems, _REFERENCE_NAMES):
+    for where, fields in _clips(path, problems, _REFERENCE_NAMES, reading, by_row=by_row):
         named = {name: fields[name] for name in _TEXTS if fields.get(name) not in (None, "")}
         if "id" in named:
             named.setdefault("file_name", named["id"])
@@ -132,12 +138,14 @@ def read_references(path: Path) -> list[Sample]:
         row = _checked(about, where, {"file_name": "id"})
         if not isinstance(row, MetadataRow):
             problems += row
-        elif row.key in found:
-            problems.append(Problem(where, "id", f"{row.key!r} has references above"))
+        elif (key := normalize("NFC", row.key)) in found:
+            as_ = "" if row.key == found[key].id else f" as {found[key].id!a}"
+            name = f"{row.key!a}" if as_ else f"{row.key!r}"
+            problems.append(Problem(where, "id", f"{name} has references above{as_}"))
         else:
             category = row.category if "category" in row.model_fields_set else ""
             own = (row.instruction or "", tuple(row.references), category, len(found), row.details)
-            found[row.key] = Sample(row.key, Clip.absent(row.file_name), *own)
+            found[key] = Sample(row.key, Clip.absent(row.file_name), *own)
     if problems:
         raise InvalidDataError(path, problems)
     if not found:
@@ -146,36 +154,104 @@ def read_references(path: Path) -> list[Sample]:
 
 
 def _clips(
-    path: Path, problems: list[Problem], roles: records.Roles | None
+    path: Path,
+    problems: list[Problem],
+    roles: columns.Roles | None,
+    reading: Reading | None = None,
+    *,
+    by_row: bool = False,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The records of a file; several rows of a table about one clip are captions of it.
+    """The records of a file; several rows about one clip, each with a text, are captions of it.
 
     Of what else such rows say, that counts on which all of them agree.
     """
-    keys = IDS if roles is _REFERENCE_NAMES else FILES
-    columns = (keys, (*REFERENCES, *NUMBERED))
-    every = records.read_records(path, problems, columns, roles=roles)
-    if path.suffix.lower() not in records.DELIMITERS:
+    keys = FILES if reading is None else (*IDS, *REFERENCES) if by_row else IDS
+    wanted = (keys, (*REFERENCES, *columns.NUMBERED))
+    if by_row and roles is not None:
+        roles = {"id": roles["id"], "prediction": PREDICTIONS, **roles}
+    every = records.read_records(path, problems, wanted, roles=roles, reading=reading)
+    if roles is None:
         for where, record in every:
             yield where, {name: value for name, value in record.items() if value is not None}
         return
     found: dict[object, tuple[str, dict[str, Any]]] = {}
-    for where, cells in every:
-        fields: dict[str, Any] = {name: cell for name, cell in cells.items() if cell.strip()}
-        if fields.get("position", "").isdecimal():
-            fields["position"] = int(fields["position"])
-        captions = [one for one in captions_of(fields) if one is not None]
-        if not captions:
+    cells: list[dict[str, Any]] = []
+    rivals: dict[str, Counter[str]] = {}
+    for number, (where, record) in enumerate(every, 1):
+        numbers = columns.numbered(tuple(record))
+        fields = {name: one for name, one in record.items() if one is not None}
+        listed, texts = fields.get("references"), captions_of(fields)
+        if by_row:
+            fields.setdefault("id", f"row {number}")
+        fields = {name: one for name, one in fields.items() if name not in numbers}
+        if isinstance(listed, list):
+            texts = texts_of(listed) or listed
+            found[where, number] = where, fields | {"references": texts}
+            if len(texts) == 1:
+                cells.append(found[where, number][1])
+            continue
+        texts = [one for one in texts if one is not None and str(one).strip()]
+        if not texts:
             problems.append(Problem(where, "references", "is missing or blank"))
             continue
-        fields = {name: one for name, one in fields.items() if fold_name(name) not in NUMBERED}
-        names = tuple(fields.get(name) for name in ("id", "file_name", "instruction"))
-        clip = names if any(names[:2]) else where
-        _, first = found.setdefault(clip, (where, fields | {"references": []}))
-        if first.get("category") != fields.get("category"):
-            problems.append(Problem(where, "category", "is another one than above"))
-        first["references"] += captions
-        for name in [one for one in first if one not in (*_TEXTS, "references")]:
-            if first[name] != fields.get(name):
-                del first[name]
+        fields = {name: one for name, one in fields.items() if str(one).strip()}
+        clip = tuple(str(fields.get(name) or "") for name in ("id", "file_name", "instruction"))
+        key = clip if any(clip[:2]) else (where, number)
+        if key not in found:
+            found[key] = where, fields | {"references": []}
+            cells.append(found[key][1])
+        _add_row(found[key][1], fields, texts, where, problems)
+        for name in () if reading is None else fields:
+            if name == "file_name" or (name[-3:] == "_id" and fold_name(name) in IDS):
+                rivals.setdefault(name, Counter())[str(fields[name])] += 1
+    if reading is not None:
+        _check_ids(reading, len(found), rivals)
+    _split_cells(path, cells, reading or Reading(path))
     yield from found.values()
+
+
+def _add_row(
+    first: dict[str, Any],
+    fields: dict[str, Any],
+    texts: Sequence[Any],
+    where: str,
+    problems: list[Problem],
+) -> None:
+    if str(fields.get("position", "")).isdecimal():
+        fields["position"] = first["position"] = int(fields["position"])
+    if first.get("category") != fields.get("category"):
+        problems.append(Problem(where, "category", "is another one than above"))
+    first["references"] += texts
+    for name in [one for one in first if one not in (*_TEXTS, "references")]:
+        if first[name] != fields.get(name):
+            del first[name]
+
+
+def _check_ids(reading: Reading, clips: int, rivals: Mapping[str, Counter[str]]) -> None:
+    """Refuse ids of captions in the place of those of clips, unless the user names them."""
+    for name, counts in rivals.items():
+        few = 2 * len(counts) <= clips == counts.total() and max(counts.values()) <= 20
+        if few and len(counts) > 1 and "id" not in reading.mapped:
+            column, other = reading.columns["id"], reading.columns.get(name, name)
+            raise DatasetError(
+                f"{reading.path}: each row has an own {column!r}, but {other!r} repeats, as ids of "
+                f"clips with several captions do; say which it is: --map id={other} or "
+                f"--map id={column}"
+            )
+
+
+def _split_cells(path: Path, cells: Sequence[dict[str, Any]], reading: Reading) -> None:
+    """Read cells that hold several texts, all of a file in one way."""
+    cells = [one for one in cells if all(isinstance(text, str) for text in one["references"])]
+    texts = [text for fields in cells for text in fields["references"]]
+    column = reading.columns.get("references", "")
+    form, several = reading.forms.get("references", ""), len(texts) > 1.5 * len(cells)
+    try:
+        named = "" if "…" in column else column
+        split, note = split_column(texts, named, form, several=several)
+    except DatasetError as error:
+        raise DatasetError(f"{path}: {error.reason}") from None
+    reading.note(note)
+    parts = iter(split)
+    for fields in cells if note else ():
+        fields["references"] = [text for _ in fields["references"] for text in next(parts)]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench import audio
 from audiocapbench.benchmarks import Benchmark
-from audiocapbench.data import Problem, Sample
+from audiocapbench.data import Problem
 from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
 from audiocapbench.data.predictions import (
     Asked,
@@ -20,7 +20,7 @@ from audiocapbench.data.predictions import (
     PredictionFile,
     Predictions,
     blank_note,
-    match_ids,
+    match_samples,
     read_predictions,
 )
 from audiocapbench.engine.runner import dataset_of
@@ -77,7 +77,7 @@ def read_files(
     if not found.by_id:
         why = f": {found.bad[0]}" if found.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
-    met, note = _match_samples(found, benchmark.samples)
+    met, note = match_samples(found, benchmark.samples)
     absent = ", ".join(asked.unanswered(met.by_id))
     absence = f"no file has answers to {absent}" if absent else ""
     differing = sum(
@@ -89,24 +89,6 @@ def read_files(
     words = f"{differing:,} results have other references than {benchmark.name}, whose count"
     notes = [absence, note, words if differing else "", blank_note(met.texts)]
     return replace(met, sha256=digest, note="; ".join(filter(None, notes)))
-
-
-def _match_samples(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predictions, str]:
-    """Predictions under the samples' ids; where none has one, by the files of their clips."""
-    ids = [one.id for one in samples]
-    by_file = {one.clip.file_name: one.id for one in samples}
-    try:
-        return match_ids(predictions, ids)
-    except DatasetError:
-        if len(by_file) < len(samples) or predictions.by_id.keys() & set(ids):
-            raise
-        try:
-            met, note = match_ids(predictions, by_file)
-        except DatasetError:
-            met, note = predictions, ""
-        if not met.by_id.keys() & by_file.keys():
-            raise
-        return met.under(by_file), note
 
 
 def model_name(given: str | None, predictions: Predictions) -> str:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from audiocapbench.data.columns import names_by_role
 from audiocapbench.data.problems import Problem, os_errors
-from audiocapbench.data.records import names_by_role, read_records
+from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, ReportError, StoreError, some
 from audiocapbench.grouping import grouped
 from audiocapbench.store import Store

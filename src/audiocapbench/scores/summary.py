@@ -14,7 +14,7 @@ from audiocapbench.benchmarks.corpora import compute_by_corpus, with_parts
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import total_cost
-from audiocapbench.data.predictions import Predictions, match_ids
+from audiocapbench.data.predictions import Predictions, match_samples
 from audiocapbench.errors import did_you_mean
 from audiocapbench.judges import aggregation
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel, together
@@ -262,7 +262,7 @@ def score_files(
     predictions: Predictions, samples: Sequence[Sample], metrics: Sequence[str]
 ) -> FileScores:
     """Score predictions against references by id; without a category, a sample has no group."""
-    predictions, note = match_ids(predictions, [one.id for one in samples])
+    predictions, note = match_samples(predictions, samples)
     return replace(score_groups(None, metrics, samples, predictions.texts), note=note)
 
 

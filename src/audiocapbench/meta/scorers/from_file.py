@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from audiocapbench.data.columns import renamed
 from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.data.records import read_records, renamed
+from audiocapbench.data.records import read_records
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, read_answer

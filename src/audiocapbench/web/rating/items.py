@@ -16,10 +16,11 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from audiocapbench import audio
+from audiocapbench.data.columns import FILES, PREDICTIONS, SYSTEMS, renamed
 from audiocapbench.data.opinions import read_opinions
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.data.problems import InvalidDataError, Problem, check_storable
-from audiocapbench.data.records import FILES, PREDICTIONS, SYSTEMS, read_records, renamed
+from audiocapbench.data.records import read_records
 from audiocapbench.errors import AudioCapBenchError, AudioError, check_known, some
 from audiocapbench.files import csv_text, encodable
 from audiocapbench.meta.build import vote_table

@@ -1,0 +1,239 @@
+"""What the columns of people's files are called, and which of them is what."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import PurePath
+from typing import Any
+
+from audiocapbench.errors import DatasetError, did_you_mean
+
+FILES = (
+    *("file_name", "audio_file", "filename", "file", "fname", "audio", "path", "audio_path"),
+    *("file_path", "filepath", "audio_filepath", "audio_filename", "audio_name", "audio_file_name"),
+    *("wav", "wav_path", "wav_file", "sound", "sound_file"),
+)
+INDEXES = ("index", "idx", "unnamed_0", "index_level_0", "level_0", "")
+"""What pandas calls the numbers of rows: an id where there is no other."""
+
+IDS = (
+    *("id", *FILES, "key", "__key__", "clip", "clip_id", "audio_id", "sample_id", "image_id"),
+    *("youtube_id", "ytid", "yt_id", "video_id", "uttid", "utt_id", "uid", "item_id", "sound_id"),
+    *("raw_name", "name", *INDEXES),
+)
+_SURELY_PREDICTED = (
+    *("prediction", "predicted_caption", "caption_predicted", "output", "response", "hypothesis"),
+    *("pred", "preds", "predictions", "predicted", "cands", "cand", "candidate", "candidates"),
+    *("hypotheses", "hyp", "hyps", "generated_caption", "caption_generated", "generated"),
+    *("generation", "generated_text", "model_output", "model_response", "completion"),
+    *("pred_caption", "caption_pred", "predicted_captions"),
+)
+# A caption beside something that is surely a prediction is a reference: it comes after them.
+PREDICTIONS = (*_SURELY_PREDICTED, "answer", "caption", "captions", "text")
+_SURELY_REFERENCES = (
+    *(
+        "references",
+        "reference_captions",
+        "captions",
+        "reference",
+        "refs",
+        "ref",
+        "mult_references",
+    ),
+    *("ground_truth", "ground_truths", "gt", "gts", "reference_caption", "gold", "targets"),
+)
+REFERENCES = (*_SURELY_REFERENCES, "caption", "raw_text", "target", "text", "description")
+SYSTEMS = ("model", "system", "model_name", "model_id")
+"""Names as people write them, ours first."""
+
+_EQUAL = {"prediction": _SURELY_PREDICTED, "references": _SURELY_REFERENCES}
+_STEMS = (
+    *("reference", "references", "ref", "refs", "caption", "captions", "gt", "ground_truth"),
+    *("raw_caption", "target", "human_caption", "description", "raw_text", "reference_caption"),
+    *("reference_captions", "sentence"),
+)
+NUMBERED = tuple(f"{stem}{gap}{n}" for stem in _STEMS for gap in ("_", "") for n in range(21))
+_NUMBERED = re.compile(r"(.*?\D)_?([0-9]{1,3})")
+_MAPPED = re.compile(r"(?P<name>.*?)\[(?P<form>.+)\]", re.DOTALL)
+
+Roles = Mapping[str, Sequence[str]]
+"""Our names, each with those that people give it."""
+
+Mapped = Mapping[str, str]
+"""Columns by role, as the user names them: ``{"id": "audio_path"}``; a form may follow the name of
+one that holds several texts, such as ``captions[|]``, ``[list]``, ``[numbered]`` or ``[text]``."""
+
+
+@lru_cache(1 << 14)
+def fold_name(name: str) -> str:
+    """A name without what people write differently: case, spaces, dashes and dots."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return re.sub(r"[\s_.:/()\[\]-]+", "_", words.casefold()).strip("_")
+
+
+def names_of(column: str | Sequence[str]) -> Sequence[str]:
+    return (column,) if isinstance(column, str) else column
+
+
+def has_column(column: str | Sequence[str], names: Iterable[str]) -> bool:
+    return bool(set(map(fold_name, names)) & set(map(fold_name, names_of(column))))
+
+
+@lru_cache
+def numbered(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Columns such as ``caption_1``, ``captions.0`` and ``Reference (2)``, of one stem, in order;
+    one without a number comes first where pandas numbered those of the same name."""
+    stems: dict[str, dict[int, str]] = {}
+    for name in names:
+        if found := _NUMBERED.fullmatch(fold_name(name)):
+            stems.setdefault(found[1].rstrip("_"), {}).setdefault(int(found[2]), name)
+    for stem in _STEMS:
+        if numbers := stems.get(stem):
+            plain = [name for name in names if fold_name(name) == stem and 0 not in numbers]
+            return (*plain, *(numbers[number] for number in sorted(numbers)))
+    return ()
+
+
+def _candidates(names: Sequence[str], role: str, theirs: Sequence[str]) -> list[str]:
+    """The columns that may stand for a role, the best first."""
+    folded: dict[str, str] = {}
+    for name in names:
+        folded.setdefault(fold_name(name), name)
+    # An annotation of COCO has an id of its own beside that of what it is about.
+    wanted = [role] if role in names else []
+    if role == "id" and "image_id" in theirs:
+        wanted.insert(0, "image_id")
+    found = [folded.get(fold_name(one)) for one in (*wanted, *theirs)]
+    return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def names_by_role(names: Iterable[str], roles: Roles) -> dict[str, str]:
+    """Which of a file's names stands for each of ours, where one does; each for one at most."""
+    there, found = tuple(names), dict[str, str]()
+    for role, theirs in roles.items():
+        left = [one for one in _candidates(there, role, theirs) if one not in found.values()]
+        if left:
+            found[role] = left[0]
+    return found
+
+
+def renamed(fields: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
+    """Fields under our names, each taken from the first of the names that people give it."""
+    return under_roles(fields, names_by_role(fields, roles))
+
+
+def under_roles(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    found = dict(fields)
+    for role, name in names.items():
+        if role != name:
+            found[role] = found.pop(name)
+    return found
+
+
+@dataclass(slots=True)
+class Reading:
+    """How a file was read: which column is what, and what else was found or done, as sentences.
+
+    ``mapped`` are columns that the user names. A file is only read with a guess, such as of its
+    encoding, where there is a Reading to say it.
+    """
+
+    path: PurePath
+    mapped: Mapped = field(default_factory=dict)
+    rows: int = 0
+    encoding: str = "UTF-8"
+    columns: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    forms: dict[str, str] = field(default_factory=dict)
+    several: tuple[str, ...] = ()
+    _equal: list[tuple[str, str]] = field(default_factory=list)
+
+    def note(self, words: str) -> None:
+        if words and words not in self.notes:
+            self.notes.append(words)
+
+    def named(self, names: Sequence[str], roles: Roles) -> dict[str, str]:
+        """Which of the names stands for each role: as the user says, or as people call it."""
+        found: dict[str, str] = {}
+        for role in roles:
+            if role not in self.mapped:
+                continue
+            name = self.mapped[role]
+            if name not in names and (form := _MAPPED.fullmatch(name)):
+                name, self.forms[role] = form["name"], form["form"]
+            several = tuple(name.split("+"))
+            if name in names:
+                found[role] = name
+            elif role == "references" and all(one in names for one in several):
+                self.several = several
+                self.columns.setdefault(role, name)
+            elif name and (role != "id" or not has_column(roles[role], names)):
+                there = did_you_mean(name, names, "it has")
+                raise DatasetError(f"{self.path}: has no column {name!r:.80}{there}")
+        for role, theirs in roles.items():
+            if role in found or (role == "references" and self.several):
+                continue
+            left = [one for one in _candidates(names, role, theirs) if one not in found.values()]
+            numbers = numbered(tuple(names)) if role == "references" else ()
+            if left and numbers and left[0] in numbers:
+                left = []
+            if left:
+                found[role] = left[0]
+                self._say_others(role, left, numbers)
+            elif numbers:
+                self.columns.setdefault(role, f"{numbers[0]} … {numbers[-1]}")
+        self.columns |= {role: name for role, name in found.items() if role not in self.columns}
+        return found
+
+    def _say_others(self, role: str, left: Sequence[str], numbers: Sequence[str]) -> None:
+        first, *others = left
+        others = [one for one in others if fold_name(one) not in INDEXES]
+        sure = _EQUAL.get(role, ())
+        if fold_name(first) in sure:
+            self._equal += [(first, one) for one in others if fold_name(one) in sure]
+        if also := [*others, *numbers[:1]]:
+            there = ", ".join(map(repr, also[:4]))
+            words = f"{role} was taken from {first!r}; there is also {there} (--map {role}=…)"
+            self.note(words if role in ("id", "prediction", "references") else "")
+
+    def check_equal(self, fields: Mapping[str, Any]) -> None:
+        """Refuse a file of which nobody can say which of two columns is meant."""
+        for one, other in self._equal:
+            if fields.get(other) and fields.get(one) and fields[one] != fields[other]:
+                role = next(role for role, sure in _EQUAL.items() if fold_name(one) in sure)
+                raise DatasetError(
+                    f"{self.path}: {one!r} and {other!r} may both be the {role}, and differ "
+                    f"({fields[one]!r:.60} and {fields[other]!r:.60}); say which: "
+                    f"--map {role}={one} or --map {role}={other}"
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "file": str(self.path),
+            "rows": self.rows,
+            "encoding": self.encoding,
+            "columns": dict(self.columns),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        columns = ", ".join(
+            role if role == name else f"{role} in {name!r}" for role, name in self.columns.items()
+        )
+        return f"{self.path}: {self.rows:,} rows" + (f" ({columns})" if columns else "")
+
+
+def mapped_columns(text: Iterable[str], roles: Iterable[str]) -> dict[str, str]:
+    """Columns by role of ``ROLE=COLUMN``, several with commas between them."""
+    known = list(roles)
+    found: dict[str, str] = {}
+    starts = "|".join(map(re.escape, known))
+    for part in (one for given in text for one in re.split(rf",(?=\s*(?:{starts})\s*=)", given)):
+        role, equals, name = (one.strip() for one in part.partition("="))
+        if not equals or not name or role not in known:
+            near = did_you_mean(role, known, "columns that can be named are")
+            raise DatasetError(f"--map takes ROLE=COLUMN, and not {part.strip()!r:.80}{near}")
+        if found.setdefault(role, name) != name:
+            raise DatasetError(f"--map names two columns for {role}: {found[role]!r} and {name!r}")
+    return found

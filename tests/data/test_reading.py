@@ -1,0 +1,369 @@
+"""Files as pandas, COCO, aac-metrics and colleagues write them: read as meant, or refused."""
+
+import bz2
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.data import InvalidDataError
+from audiocapbench.data.cells import parsed
+from audiocapbench.data.columns import Reading, fold_name, mapped_columns, numbered
+from audiocapbench.data.predictions import match_ids, match_samples, read_predictions
+from audiocapbench.data.row import read_references
+from audiocapbench.errors import DatasetError
+
+ONE, TWO, THREE, FOUR = "A dog barks.", "Dog barking loudly.", "Rain is falling.", "It rains hard."
+BOTH = {"a.wav": (ONE, TWO), "b.wav": (THREE, FOUR)}
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def references(path: Path, **mapped: str) -> tuple[dict[str, tuple[str, ...]], Reading]:
+    reading = Reading(path, mapped)
+    return {one.id: one.references for one in read_references(path, reading)}, reading
+
+
+def quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def column(*cells: str) -> str:
+    rows = zip(("a.wav", "b.wav", "c.wav", "d.wav"), cells, strict=False)
+    return "id,captions\n" + "".join(f"{key},{quoted(cell)}\n" for key, cell in rows)
+
+
+LISTS: dict[str, Callable[[list[str]], str]] = {
+    "Python": str,
+    "tuple": lambda texts: str(tuple(texts)),
+    "JSON": json.dumps,
+    "numpy": lambda texts: "[" + "\n ".join(map(repr, texts)) + "]",
+    "numpy with dtype": lambda texts: f"array({texts}, dtype=object)",
+    "objects": lambda texts: json.dumps([{"caption": text, "id": 1} for text in texts]),
+    "Python objects": lambda texts: str([{"caption": text} for text in texts]),
+    "by number": lambda texts: json.dumps(dict(enumerate(texts))),
+    "without brackets": lambda texts: ", ".join(map(json.dumps, texts)),
+    "padded": lambda texts: str([*texts, None]),
+    "wrapped": lambda texts: json.dumps([texts]),
+}
+
+
+@pytest.mark.parametrize("how", LISTS)
+def test_lists_in_cells_are_read_and_said(tmp_path: Path, how: str) -> None:
+    made = [LISTS[how](list(texts)) for texts in BOTH.values()]
+    found, reading = references(write(tmp_path / "r.csv", column(*made)))
+    assert found == BOTH
+    assert reading.notes == ["its 'captions' hold lists, and were read as such"]
+    lines = "".join(
+        json.dumps({"id": key, "captions": cell}) + "\n"
+        for key, cell in zip(BOTH, made, strict=True)
+    )
+    assert references(write(tmp_path / "r.jsonl", lines))[0] == BOTH
+
+
+SEPARATORS = ["|", "||", "|||", " | ", ";", "; ", "\n", "\r\n", "\t", "<sep>", " [SEP] ", "###"]
+SEPARATORS += [" // ", "<br>", "\\n", " ## ", " • ", "</s>"]
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_a_separator_that_stands_in_all_cells_splits_them_and_is_said(
+    tmp_path: Path, separator: str
+) -> None:
+    cells = [separator.join(texts) for texts in (*BOTH.values(), (ONE, FOUR))]
+    found, reading = references(write(tmp_path / "r.csv", column(*cells)))
+    assert list(found.values()) == [*BOTH.values(), (ONE, FOUR)]
+    assert "its 'captions' were split at" in reading.notes[0]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("1. A dog barks. 2. Dog barking loudly.", "1) Rain is falling. 2) It rains hard."),
+        ("(1) A dog barks. (2) Dog barking loudly.", "1. Rain is falling.\n2. It rains hard."),
+        ("- A dog barks.\n- Dog barking loudly.", "- Rain is falling.\n- It rains hard."),
+    ],
+)
+def test_numbered_and_bulleted_texts_are_split(tmp_path: Path, cells: tuple[str, ...]) -> None:
+    assert references(write(tmp_path / "r.csv", column(*cells)))[0] == BOTH
+
+
+@pytest.mark.parametrize(
+    ("cells", "form"),
+    [
+        ((f"{ONE}|{TWO}", THREE, FOUR), "|"),  # in a part of the cells
+        ((f"{ONE};{TWO}", THREE), ";"),
+        ((f"{ONE}\n{TWO}", THREE, FOUR), "newline"),
+        ((f"1. {ONE} 2. {TWO}", THREE, FOUR), "numbered"),
+        (("dog|bark", "rain|water", "cat|purr"), "|"),  # words rather than captions
+        (("dog;bark;loud", "rain;water;roof", "cat;purr;soft"), ";"),
+        (("['dog', 'bark', 'loud']", "['rain', 'water', 'roof']"), "list"),
+        (("[a dog barks, dog barking]", "[rain falls, it rains]"), ","),
+        ((f"{ONE};{TWO}",), ";"),
+    ],
+)
+def test_what_may_be_one_text_or_several_is_refused_and_an_option_decides(
+    tmp_path: Path, cells: tuple[str, ...], form: str
+) -> None:
+    path = write(tmp_path / "r.csv", column(*cells))
+    with pytest.raises(DatasetError) as error:
+        references(path)
+    assert "may hold one text a cell or several" in str(error.value)
+    assert "references=captions[text]" in str(error.value)
+    assert f"references=captions[{form}]" in str(error.value)
+    assert [len(texts) for texts in references(path, references="captions[text]")[0].values()] == [
+        1 for _ in cells
+    ]
+    several, _ = references(path, references=f"captions[{form}]")
+    assert len(several["a.wav"]) > 1
+
+
+@pytest.mark.parametrize(
+    "cell", ["['A dog barks', 'Dog", "['A dog' barks]", "['a' ... 'b']", "[{'a': 'b'}]", "[1, 2]"]
+)
+def test_a_list_that_cannot_be_read_is_no_caption(tmp_path: Path, cell: str) -> None:
+    with pytest.raises(DatasetError, match="is none that can be read"):
+        references(write(tmp_path / "r.csv", column(str(list(BOTH["a.wav"])), cell)))
+
+
+@pytest.mark.parametrize(
+    "text", ["(dog barking)", "[music] A dog", "A dog; a cat", "'A dog'", "[Music]"]
+)
+def test_a_caption_with_brackets_or_a_semicolon_is_a_caption(tmp_path: Path, text: str) -> None:
+    rows = "".join(f"{number},Caption {number} of many.\n" for number in range(20))
+    found, _ = references(write(tmp_path / "r.csv", f"id,captions\n{rows}x,{text}\n"))
+    assert found["x"] == (text,)
+
+
+def test_python_joins_texts_without_a_comma_and_numpy_does_not() -> None:
+    assert parsed("['a b' 'c d']") == ["a b", "c d"]
+    assert parsed("""["it's" 'so']""") == ["it's", "so"]
+    assert parsed("__import__('os')") is None
+    assert parsed("[" * 50_000) is None
+    assert parsed("['a', open('b')]") is None
+
+
+COCO = {
+    "images": [{"id": 7, "file_name": "a.wav"}, {"id": 3, "file_name": "b.wav"}],
+    "annotations": [
+        {"id": 1, "image_id": 7, "caption": ONE},
+        {"id": 2, "image_id": 3, "caption": THREE},
+        {"id": 3, "image_id": 7, "caption": TWO},
+        {"id": 7, "image_id": 3, "caption": FOUR},
+    ],
+}
+
+
+@pytest.mark.parametrize("key", ["number", "file"])
+def test_coco_annotations_are_about_their_images_and_results_meet_them(
+    tmp_path: Path, key: str
+) -> None:
+    path = write(tmp_path / "captions.json", json.dumps(COCO))
+    samples = read_references(path)
+    assert {one.id: one.references for one in samples} == {"7": (ONE, TWO), "3": (THREE, FOUR)}
+    ids = (7, 3) if key == "number" else ("a.wav", "b")
+    results = [{"image_id": one, "id": 3, "caption": ONE} for one in ids]
+    found = read_predictions(write(tmp_path / "results.json", json.dumps(results)))
+    met, _ = match_samples(found, samples)
+    assert set(met.texts) == {"7", "3"}
+
+
+FORMS = {
+    "by id.json": json.dumps({"a.wav": [ONE, TWO], "b.wav": [THREE, FOUR]}),
+    "pandas index.csv": ",file_name,caption_1,caption_2\n"
+    f"0,a.wav,{ONE},{TWO}\n1,b.wav,{THREE},{FOUR}\n",
+    "rows.csv": "Unnamed: 0,key,caption\n"
+    f"0,a.wav,{ONE}\n1,a.wav,{TWO}\n2,b.wav,{THREE}\n3,b.wav,{FOUR}\n",
+    "audiocaps.csv": "audiocap_id,youtube_id,start_time,caption\n"
+    f"1,a.wav,3,{ONE}\n2,a.wav,3,{TWO}\n3,b.wav,0,{THREE}\n4,b.wav,0,{FOUR}\n",
+    "audiofolder.csv": f"file_name,text\na.wav,{ONE}\na.wav,{TWO}\nb.wav,{THREE}\nb.wav,{FOUR}\n",
+    "wide.csv": f"Audio Path,Caption (1),Caption (2)\na.wav,{ONE},{TWO}\nb.wav,{THREE},{FOUR}\n",
+    "dots.csv": f"ytid,captions.0,captions.1\na.wav,{ONE},{TWO}\nb.wav,{THREE},{FOUR}\n",
+    "pandas twice.csv": f"fname,caption,caption.1\na.wav,{ONE},{TWO}\nb.wav,{THREE},{FOUR}\n",
+    "ref.tsv": f"wav\tref0\tref1\na.wav\t{ONE}\t{TWO}\nb.wav\t{THREE}\t{FOUR}\n",
+    "rows.jsonl": "".join(
+        json.dumps({"sound": key, "reference": text}) + "\n"
+        for key, texts in BOTH.items()
+        for text in texts
+    ),
+    "columns.json": json.dumps(
+        {"id": {"0": "a.wav", "1": "b.wav"}, "refs": {"0": [ONE, TWO], "1": [THREE, FOUR]}}
+    ),
+    "lists.json": json.dumps({"fname": ["a.wav", "b.wav"], "refs": [[ONE, TWO], [THREE, FOUR]]}),
+    "split.json": json.dumps(
+        {
+            "columns": ["audio_path", "mult_references"],
+            "index": [0, 1],
+            "data": [["a.wav", [ONE, TWO]], ["b.wav", [THREE, FOUR]]],
+        }
+    ),
+    "index.json": json.dumps(
+        {"0": {"id": "a.wav", "refs": [ONE, TWO]}, "1": {"id": "b.wav", "refs": [THREE, FOUR]}}
+    ),
+    "both.json": json.dumps(
+        {
+            "predictions": [{"id": "a.wav", "caption": "x"}, {"id": "b.wav", "caption": "y"}],
+            "references": [{"id": key, "captions": texts} for key, texts in BOTH.items()],
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("packed", ["", ".gz", ".bz2", ".xz"])
+def test_references_are_read_in_every_form(tmp_path: Path, name: str, packed: str) -> None:
+    packers: dict[str, Callable[[bytes], bytes]]
+    packers = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    pack = packers.get(packed, bytes)
+    found, _ = references(write(tmp_path / f"{name}{packed}", pack(FORMS[name].encode())))
+    assert found == BOTH
+
+
+PREDICTED = {
+    "by id.json": json.dumps({"a.wav": [ONE], "b.wav": [THREE]}),
+    "plain.json": json.dumps({"a.wav": ONE, "b.wav": THREE}),
+    "coco.json": json.dumps(
+        [{"image_id": "a.wav", "caption": ONE}, {"image_id": "b.wav", "caption": THREE}]
+    ),
+    "pandas.csv": f",id,prediction\n0,a.wav,{ONE}\n1,b.wav,{THREE}\n",
+    "pandas.json": json.dumps(
+        {"fname": {"0": "a.wav", "1": "b.wav"}, "pred": {"0": ONE, "1": THREE}}
+    ),
+    "cands.csv": f'fname,cands\na.wav,[\'{ONE}\']\nb.wav,"(""{THREE}"",)"\n',
+    "preds.tsv": f"youtube_id\tpreds\na.wav\t{ONE}\nb.wav\t{THREE}\n",
+    "fold.csv": f"audio_path;Predicted Caption\na.wav;{ONE}\nb.wav;{THREE}\n",
+    "index only.csv": f",prediction\na.wav,{ONE}\nb.wav,{THREE}\n",
+}
+
+
+@pytest.mark.parametrize("name", PREDICTED)
+def test_predictions_are_read_in_every_form(tmp_path: Path, name: str) -> None:
+    found = read_predictions(write(tmp_path / name, PREDICTED[name]))
+    assert (found.texts, found.bad) == ({"a.wav": ONE, "b.wav": THREE}, [])
+    assert found.readings[0].rows == 2
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("cp1252", "Windows-1252"),
+        ("latin-1", "Windows-1252"),
+        ("utf-16-le", "UTF-16-LE"),
+        ("utf-16-be", "UTF-16-BE"),
+        ("utf-16", ""),
+        ("utf-8-sig", ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["r.csv", "r.jsonl", "r.json"])
+def test_encodings_are_found_and_said(tmp_path: Path, name: str, encoding: str, said: str) -> None:
+    text = "id,captions\ncafé,Ein Käuzchen ruft in der Nähe.\n"
+    if name != "r.csv":
+        row = {"id": "café", "captions": "Ein Käuzchen ruft in der Nähe."}
+        text = json.dumps(row if name == "r.jsonl" else [row], ensure_ascii=False)
+    found, reading = references(write(tmp_path / name, text.encode(encoding)))
+    assert found == {"café": ("Ein Käuzchen ruft in der Nähe.",)}
+    assert reading.notes == ([f"it is not UTF-8, and was read as {said}"] if said else [])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,captions\na,狗在大声地叫着\n".encode("gbk"),
+        "id,captions\na,Собака громко лает\n".encode("cp1251"),
+        b"id,captions\na,A dog\x81 barks\n",
+        b"id,captions\na,A dog\xe9\x07 barks\n",
+        "id,captions\na,Größe\n".encode() + b"b,Gr\xf6\xdfe\n",
+    ],
+)
+def test_an_encoding_that_is_not_plain_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(DatasetError, match="is not UTF-8"):
+        references(write(tmp_path / "r.csv", content))
+
+
+def test_ids_with_accents_meet_however_they_are_written(tmp_path: Path) -> None:
+    found = read_predictions(write(tmp_path / "p.csv", "id,prediction\ncafe\u0301,A dog\n"))
+    met, note = match_ids(found, ["caf\u00e9", "tea"])
+    assert met.texts == {"caf\u00e9": "A dog"}
+    assert "how accents are written, such as 'cafe\\u0301' for 'café'" in note
+    twice = "id,captions\ncafe\u0301,A dog barks\ncaf\u00e9,A cat purrs\n"
+    with pytest.raises(InvalidDataError, match=r"'caf\\xe9' has references above as 'cafe\\u0301'"):
+        references(write(tmp_path / "r.csv", twice))
+
+
+def test_ids_of_youtube_and_numbers_meet_as_people_write_them(tmp_path: Path) -> None:
+    for theirs, ours in (
+        ("Yrtz-Zqm6pYG.wav", "rtz-Zqm6pYG"),
+        ("rtz-Zqm6pYG_30_40.wav", "rtz-Zqm6pYG"),
+        ("12.0", "12"),
+        ("7", "0007"),
+    ):
+        found = read_predictions(write(tmp_path / "p.csv", f"id,prediction\n{theirs},A dog\n"))
+        assert match_ids(found, [ours, "another"])[0].texts == {ours: "A dog"}
+
+
+def test_columns_are_named_by_the_user(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", "id,where it lies,said\n1,a.wav,A dog\n2,b.wav,Rain\n")
+    columns = mapped_columns(["id=where it lies,prediction=said"], ("id", "prediction"))
+    found = read_predictions(path, columns=columns)
+    assert found.texts == {"a.wav": "A dog", "b.wav": "Rain"}
+    with pytest.raises(
+        DatasetError, match=r"has no column 'sayd'; did you mean 'said'\? It has id"
+    ):
+        read_predictions(path, columns={"prediction": "sayd"})
+    path = write(tmp_path / "r.csv", f"id,ana,ben\na,{ONE},{TWO}\n")
+    assert references(path, references="ana+ben")[0] == {"a": (ONE, TWO)}
+    with pytest.raises(DatasetError, match="ROLE=COLUMN"):
+        mapped_columns(["prediktion=x"], ("id", "prediction"))
+
+
+def test_two_columns_that_may_both_be_meant_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", "id,prediction,output\na,A dog,A cat\n")
+    with pytest.raises(
+        DatasetError, match="--map prediction=prediction or --map prediction=output"
+    ):
+        read_predictions(path)
+    assert read_predictions(path, columns={"prediction": "output"}).texts == {"a": "A cat"}
+    same = write(tmp_path / "s.csv", "id,prediction,output\na,A dog,A dog\n")
+    assert read_predictions(same).texts == {"a": "A dog"}
+    clotho = write(tmp_path / "r.csv", "file_name,text,raw_text\na,a dog,A dog.\n")
+    found, reading = references(clotho)
+    assert found == {"a": ("A dog.",)}
+    assert "references was taken from 'raw_text'; there is also 'text'" in reading.notes[0]
+
+
+def test_ids_of_captions_are_not_taken_for_ids_of_clips(tmp_path: Path) -> None:
+    rows = "".join(f"{n},clip{n // 5},Caption {n} here\n" for n in range(10))
+    path = write(tmp_path / "r.csv", f"id,audio_id,caption\n{rows}")
+    with pytest.raises(DatasetError, match="--map id=audio_id or --map id=id"):
+        references(path)
+    assert len(references(path, id="audio_id")[0]) == 2
+    assert len(references(path, id="id")[0]) == 10
+
+
+def test_one_file_without_ids_is_paired_by_row(tmp_path: Path) -> None:
+    path = write(tmp_path / "both.csv", f"prediction,references\nA dog,{ONE}\nRain,{THREE}\n")
+    with pytest.raises(DatasetError, match="has no column 'id'"):
+        read_predictions(path)
+    assert read_predictions(path, by_row=True).texts == {"row 1": "A dog", "row 2": "Rain"}
+    found = read_references(path, by_row=True)
+    assert {one.id: one.references for one in found} == {"row 1": (ONE,), "row 2": (THREE,)}
+    alone = write(tmp_path / "alone.csv", "id,caption\na,A dog\n")
+    with pytest.raises(DatasetError):
+        read_references(alone, by_row=True)
+
+
+def test_names_are_folded_and_numbers_found() -> None:
+    assert fold_name(" File-Name ") == fold_name("fileName") == "file_name"
+    assert numbered(("id", "Caption (2)", "caption1", "vote_1")) == ("caption1", "Caption (2)")
+
+
+def test_a_packed_file_that_is_damaged_is_one_sentence(tmp_path: Path) -> None:
+    whole = gzip.compress(FORMS["rows.csv"].encode())
+    for content in (whole[:-9], b"no gzip", whole[:20] + b"x" + whole[21:]):
+        with pytest.raises(DatasetError, match="cannot be unpacked"):
+            references(write(tmp_path / "r.csv.gz", content))
