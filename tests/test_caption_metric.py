@@ -164,10 +164,10 @@ def test_nothing_but_missing_captions_has_no_score_and_is_no_zero() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((["a"], ["a", "b"]), "1 predictions, 2 references; give one of each"),
+        ((["a"], ["a", "b"]), "1 predictions and 2 references; give one of each"),
         ((["a"], ["a"], ["x", "y"]), "1 predictions, 1 references and 2 ids"),
-        (("a dog", ["a dog"]), "predictions is 'a dog'; it must be a list"),
-        ((["a dog"], "a dog"), "references is 'a dog'; it must be a list"),
+        (("a dog", ["a dog"]), "captions themselves come in a list"),
+        ((["a dog"], "a dog"), "captions themselves come in a list"),
         ((["a"], ["a"], "x"), "ids is 'x'; it must be a list"),
         ((None, ["a"]), "predictions is None"),
         ((["a"], None), "references is None"),
@@ -176,7 +176,7 @@ def test_nothing_but_missing_captions_has_no_score_and_is_no_zero() -> None:
         ((["a"], [[]]), "sample 0 has no reference"),
         ((["a", [1, 2]], ["a", "b"]), r"sample 1: \[1, 2\] is no text"),
         ((np.array([[1, 2]]), ["a"]), "is no text"),
-        (({"a": "x"}, {"a": "y"}), "it must be a list"),
+        (({"a": "x"}, ["y"]), "give both in lists, or both by id"),
         (({"a"}, ["a"]), "it must be a list"),
         ((["a"], ["a"], [None]), "None is no id"),
         ((["a"], ["a"], [1.5]), "1.5 is no id"),

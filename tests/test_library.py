@@ -125,16 +125,16 @@ class WholeTable:
 @pytest.mark.parametrize(
     ("predictions", "references", "words"),
     [
-        (["a", "b"], ["a"], "2 predictions and 1 references"),
+        (["a", "b"], ["a"], "2 predictions and 1 references; give one of each"),
         ("a dog barks", ["a dog"], "captions themselves come in a list"),
         ([1], ["a"], "sample 0: 1 is no text"),
         (["a"], [[]], "sample 0 has no reference"),
         (["a"], ["  "], "sample 0 has no reference, or a blank one"),
         ([], [], "no references"),
         ({"a", "b"}, ["a", "b"], "a set has no order"),
-        (WholeTable(), ["a", "b"], r"of a table frame\.set_index\('id'\)\['prediction'\]"),
+        (WholeTable(), ["a", "b"], r"table frame\.set_index\('id'\)\['prediction'\]"),
         ({"a": "x"}, {"b": "x"}, "no prediction has references under its id"),
-        ({1: "x", "1": "y"}, {"1": "x"}, "two ids are the same text"),
+        ({1: "x", "1": "y"}, {"1": "x"}, "1 ids more than once, such as '1'"),
     ],
 )
 def test_captions_that_do_not_fit_are_one_sentence(
@@ -349,7 +349,7 @@ def test_the_index_of_a_series_is_its_ids() -> None:
     texts = pandas.Series(["a dog barks", "rain falls"], index=["b", "a"])
     references = pandas.Series(["rain falls", "a dog barks"], index=["a", "b"])
     assert acb.score(texts, references, "rouge_l")["rouge_l"].value == 1.0
-    with pytest.raises(acb.AudioCapBenchError, match="as one column"):
+    with pytest.raises(acb.AudioCapBenchError, match="is a column"):
         acb.score(texts.to_frame(), references, "rouge_l")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from audiocapbench.library.scoring import samples_of
+from audiocapbench.library.captions import samples_of
 from audiocapbench.metrics import compute
 from audiocapbench.scores.compute import Group, SampleScores
 from audiocapbench.scores.estimate import Missing, Scorer

@@ -7,7 +7,7 @@ import pytest
 
 from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, GROUPS, score_cap
 from audiocapbench.data import Clip, Sample
-from audiocapbench.library.scoring import samples_of
+from audiocapbench.library.captions import samples_of
 from audiocapbench.scores.compute import SampleScores, category
 from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Scorer, interval_words
 from audiocapbench.scores.table import ScoreTable

@@ -14,7 +14,7 @@ import pytest
 import mecat_runs
 from audiocapbench.data.outcome import Status
 from audiocapbench.data.predictions import Predictions
-from audiocapbench.library.scoring import samples_of
+from audiocapbench.library.captions import samples_of
 from audiocapbench.metrics import compute
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.leaderboard.build import build_leaderboard

@@ -12,6 +12,14 @@ from audiocapbench.data.predictions import Predictions
 from audiocapbench.errors import AudioCapBenchError, DatasetError, MetricError
 from audiocapbench.judges.registry import is_judge_name
 from audiocapbench.library import scoring
+from audiocapbench.library.captions import (
+    ROWS_COMPARED,
+    check_not_turned,
+    id_text,
+    read_captions,
+    read_column,
+    samples_of,
+)
 from audiocapbench.metrics.names import split_list
 from audiocapbench.scores.estimate import counted
 from audiocapbench.scores.summary import score_files
@@ -21,7 +29,8 @@ if TYPE_CHECKING:
 
 
 class CaptionEntry(NamedTuple):
-    """One sample of a loop; its text is None where no caption was made."""
+    """One sample of a loop; its text is None where no caption was made, and it has no references
+    where there is only a caption under its id."""
 
     id: str | None
     text: str | None
@@ -53,12 +62,13 @@ class AudioCaptionMetric:
         """Add a batch; one that is refused leaves nothing behind.
 
         Args:
-            predictions: A caption a sample; None where there is none, which counts as missing.
-            references: For each sample one reference or several.
-            ids: The id of each sample, a text or whole number. A sample that comes again under its
-                id counts once, such as those that ``DistributedSampler`` repeats to fill batches.
+            predictions: As ``score`` takes them; None where there is none, which counts as missing.
+            references: As ``score`` takes them: for each sample one or several.
+            ids: The id of each sample, a text or whole number, unless both come by id. A sample
+                that comes again under its id counts once, such as those that
+                ``DistributedSampler`` repeats to fill batches.
         """
-        self._parts[0] += _batch(predictions, references, ids)
+        self._parts[0] += _batch(predictions, references, ids, self._parts[0])
 
     def __call__(self, predictions: Any, references: Any, ids: Any = None) -> scoring.ScoreResult:
         """Add a batch, and score it by itself; one that cannot be leaves nothing behind."""
@@ -73,14 +83,15 @@ class AudioCaptionMetric:
     def compute(self) -> scoring.ScoreResult:
         """Score all samples since the last ``reset``, of all processes."""
         entries, note = _distinct(self._gathered())
-        if not entries:
+        if not any(one.references for one in entries):
             raise DatasetError("there is nothing to score; call update() with captions first")
         # In an order of their own, so that intervals do not depend on how they came.
         entries.sort(key=lambda one: (one.id or "", one.text is None, *one[1:]))
         keyed = {str(place) if one.id is None else one.id: one for place, one in enumerate(entries)}
         texts = {key: one.text for key, one in keyed.items() if one.text is not None}
-        samples = scoring.samples_of({key: one.references for key, one in keyed.items()})
-        scores = score_files(Predictions.of_texts(texts), samples, self.metrics)
+        known = {key: one.references for key, one in keyed.items() if one.references}
+        scores = score_files(Predictions.of_texts(texts), samples_of(known), self.metrics)
+        note = "; ".join(filter(None, (scores.note, note)))
         return scoring.ScoreResult(replace(scores, metrics=self.metrics, note=note))
 
     def state_dict(self) -> dict[str, Any]:
@@ -150,7 +161,10 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
     """The samples, each once where they have ids, and in words what came again."""
     entries = [one for part in parts for one in part]
     if len({one.id is None for one in entries}) > 1:
-        raise DatasetError("some samples have ids and some have none; give ids to all, or to none")
+        raise DatasetError(
+            "some samples have ids and some have none, as with an index of 0, 1, 2, …; give ids to "
+            "all, or to none"
+        )
     if not entries or entries[0].id is None:
         return entries, ""
     found: dict[str | None, CaptionEntry] = {}
@@ -171,36 +185,24 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
     return list(found.values()), note
 
 
-def _batch(predictions: Any, references: Any, ids: Any) -> list[CaptionEntry]:
-    texts, captions = _listed(predictions, "predictions"), _listed(references, "references")
-    names = [None] * len(texts) if ids is None else _listed(ids, "ids")
-    if not len(texts) == len(captions) == len(names):
-        given = "" if ids is None else f" and {len(names):,} ids"
-        raise scoring.ArgumentError(
-            f"there are {len(texts):,} predictions, {len(captions):,} references{given}; give one "
-            "of each for every sample, where a sample's references may be a list"
-        )
-    for name in names if ids is not None else ():
-        if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
-            raise scoring.ArgumentError(
-                f"{name!r:.60} is no id; it must be a text or a whole number"
-            )
-    if not texts:
-        return []
-    known = {one.id: list(one.references) for one in scoring.references_of(captions)}
-    checked = [
-        None if one is None else scoring.text_of(one, key)
-        for key, one in zip(known, texts, strict=True)
-    ]
-    keys = [None if one is None else str(one) for one in names]
-    return list(map(CaptionEntry, keys, checked, known.values()))
-
-
-def _listed(given: Any, what: str) -> list[Any]:
-    values = given.tolist() if hasattr(given, "tolist") else given
-    odd = isinstance(values, str | bytes | Mapping | set | frozenset)
-    if odd or not isinstance(values, Iterable):
-        raise scoring.ArgumentError(
-            f"{what} is {given!r:.60}; it must be a list, one for each sample"
-        )
-    return [one.tolist() if hasattr(one, "tolist") else one for one in values]
+def _batch(
+    predictions: Any, references: Any, ids: Any, before: Sequence[CaptionEntry]
+) -> list[CaptionEntry]:
+    named = None if ids is None else read_column(ids, "ids")
+    others = () if named is None else (named,)
+    answers, samples, in_order = read_captions(predictions, references, *others)
+    if answers.bad:
+        raise DatasetError(f"predictions cannot all be read: {answers.bad[0]}")
+    known = {one.id: list(one.references) for one in samples}
+    places = dict.fromkeys([*known, *answers.texts])
+    names: dict[str, str | None] = {key: None if in_order else key for key in places}
+    if named is not None:
+        names |= {key: id_text(one) for key, one in named.by_id.items()}
+        if names.keys() != named.by_id.keys():
+            raise DatasetError("ids are not about the same samples as predictions and references")
+    texts = answers.texts
+    found = [CaptionEntry(names[key], texts.get(key), known.get(key, [])) for key in places]
+    if in_order:
+        latest = (*before[-ROWS_COMPARED:], *found)
+        check_not_turned([(one.text or "", *one.references) for one in latest])
+    return found

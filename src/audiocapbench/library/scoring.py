@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import partial, wraps
 from numbers import Integral, Real
 from os import PathLike
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
 
@@ -13,19 +12,21 @@ from anyio import to_thread
 
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.benchmarks.traits import METRICS
-from audiocapbench.data import Clip, Sample
-from audiocapbench.data.predictions import Predictions, read_predictions
-from audiocapbench.data.row import read_references
 from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
+from audiocapbench.library.captions import (
+    Argument,
+    Captions,
+    Texts,
+    check_not_turned,
+    read_captions,
+    read_column,
+)
 from audiocapbench.metrics.names import split_names
 from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer, counted
 from audiocapbench.scores.summary import FileScores, score_files
 from audiocapbench.scores.table import estimate_records
 from audiocapbench.table import Result, Row, Table, signature_notes
-
-Texts = str | PathLike[str] | Mapping[str, str] | Iterable[str]
-Captions = str | PathLike[str] | Mapping[str, str | Sequence[str]] | Iterable[str | Sequence[str]]
 
 _WORDS: dict[Any, str] = {
     int: "a whole number",
@@ -198,20 +199,14 @@ def score(
         DatasetError: A file cannot be read, or predictions and references do not match.
         MetricError: A metric is unknown, or cannot be computed on these captions.
     """
-    if isinstance(predictions, str | PathLike):
-        answers = read_predictions(_file(predictions, "predictions"))
-    else:
-        texts = {key: text_of(text, key) for key, text in _by_id(predictions)}
-        answers = Predictions.of_texts(texts)
-    known = references_of(references)
-    categories = _groups(groups, [one.id for one in known])
+    answers, known, in_order = read_captions(predictions, references)
+    if not known:
+        raise DatasetError("there are no references to score against")
+    if in_order:
+        texts = answers.texts
+        check_not_turned([(texts.get(one.id, ""), *one.references) for one in known])
+    categories = _groups(read_column(groups, "groups"), [one.id for one in known], in_order)
     known = [replace(one, category=categories.get(one.id, one.category)) for one in known]
-    named = (isinstance(one, str | PathLike | Mapping) for one in (predictions, references))
-    if not any(named) and len(answers.by_id) != len(known):
-        raise DatasetError(
-            f"there are {len(answers.by_id):,} predictions and {len(known):,} references; "
-            "give as many of each, or both by id"
-        )
     names = metric_names(metrics)
     check_metrics(None, names, audio=False)
     bad = tuple(str(problem) for problem in answers.bad)
@@ -221,72 +216,16 @@ def score(
 ascore = in_thread(score)
 
 
-def _groups(given: Mapping[str, str] | Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
-        raise DatasetError(f"groups is {given!r:.60}; give one for each sample, in order or by id")
-    if not isinstance(given, Mapping) and given and len(given) != len(known):
-        raise DatasetError(f"there are {len(given):,} groups for {len(known):,} samples")
-    found = given if isinstance(given, Mapping) else dict(zip(known, given, strict=False))
+def _groups(given: Argument, known: Sequence[str], in_order: bool) -> dict[str, str]:
+    if given.ids is None and given.values and not in_order:
+        raise DatasetError("groups are in order, and captions by id; give groups by id, too")
+    if given.ids is None and given.values and len(given.values) != len(known):
+        raise DatasetError(f"there are {len(given.values):,} groups for {len(known):,} samples")
     places = set(known)
-    for key, group in found.items():
+    for key, group in given.by_id.items():
         if key not in places:
-            near = did_you_mean(str(key), known)
+            near = did_you_mean(key, known)
             raise DatasetError(f"groups names {key!r:.60}, which is no sample's id{near}")
         if not isinstance(group, str) or not group.strip():
             raise DatasetError(f"the group of {key!r:.60} is {group!r:.60}, which is no text")
-    return dict(found)
-
-
-def samples_of(references: Mapping[str, Sequence[str]]) -> list[Sample]:
-    """Samples without audio, of references by id."""
-    return [
-        Sample(key, Clip.absent(key), "", tuple(texts), "", place)
-        for place, (key, texts) in enumerate(references.items())
-    ]
-
-
-def references_of(given: Captions) -> list[Sample]:
-    if isinstance(given, str | PathLike):
-        return read_references(_file(given, "references"))
-    found = {}
-    for key, texts in _by_id(given):
-        listed = isinstance(texts, Iterable) and not isinstance(texts, str | bytes | Mapping)
-        several = list(texts) if listed else [texts]
-        found[key] = [text_of(text, key) for text in several]
-        if not found[key] or not all(text.strip() for text in found[key]):
-            raise DatasetError(f"sample {key} has no reference, or a blank one")
-    if not found:
-        raise DatasetError("there are no references to score against")
-    return samples_of(found)
-
-
-def _by_id(given: Any) -> Iterable[tuple[str, Any]]:
-    if isinstance(given, set | frozenset) or hasattr(given, "columns"):
-        how = "of a table frame.set_index('id')['prediction']; a set has no order"
-        raise DatasetError(f"captions come in a list, by id or as one column: {how}")
-    if hasattr(given, "index") and hasattr(given, "to_dict"):
-        given = given.to_dict()  # A series of pandas has ids of its own.
-    if isinstance(given, Mapping):
-        found = {str(key): value for key, value in given.items()}
-        if len(found) < len(given):
-            raise DatasetError("two ids are the same text; give each sample an id of its own")
-        return found.items()
-    if not isinstance(given, Iterable):
-        raise DatasetError(f"{given!r:.60} is no captions; give them in a list or by id")
-    return [(str(place), value) for place, value in enumerate(given)]
-
-
-def text_of(value: object, key: str) -> str:
-    if not isinstance(value, str):
-        raise DatasetError(f"sample {key}: {value!r:.60} is no text")
-    return value
-
-
-def _file(given: str | PathLike[str], what: str) -> Path:
-    path = Path(given)
-    if not path.is_file():
-        is_ = "is a folder, and not" if path.is_dir() else "is not there, as"
-        raise DatasetError(
-            f"{str(path)!r:.80} {is_} a file of {what}; captions themselves come in a list"
-        )
-    return path
+    return given.by_id

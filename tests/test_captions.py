@@ -1,0 +1,253 @@
+"""Captions that callers give are paired as they mean, or refused: no order is taken for ids."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import audiocapbench as acb
+from needs import needs
+
+TEXTS = ["a dog barks at a cat", "rain falls on a roof", "wind blows", "a man is talking"]
+REFERENCES = [
+    ["a dog barks at a cat", "a big dog is barking"],
+    ["rain falls on a roof", "it rains on the roof"],
+    ["the wind blows hard"],
+    "a man talks",
+]
+IDS = ["c", "a", "d", "b"]
+TURNED = [3, 0, 2, 1]
+
+Scorer = Callable[..., acb.ScoreResult]
+
+
+def updated(predictions: Any, references: Any) -> acb.ScoreResult:
+    metric = acb.AudioCaptionMetric("cider_d,rouge_l")
+    metric.update(predictions, references)
+    return metric.compute()
+
+
+def scored(predictions: Any, references: Any) -> acb.ScoreResult:
+    return acb.score(predictions, references, "cider_d,rouge_l")
+
+
+both = pytest.mark.parametrize("score", [scored, updated])
+
+
+def assert_paired(result: acb.ScoreResult) -> None:
+    expected = scored(TEXTS, REFERENCES)
+    for name in ("cider_d", "rouge_l"):
+        assert result[name].value == pytest.approx(expected[name].value, abs=1e-12)
+        assert result[name].n == len(TEXTS)
+
+
+def by_id(values: list[Any], ids: list[Any] = IDS) -> dict[Any, Any]:
+    return dict(zip(ids, values, strict=True))
+
+
+def turned(values: dict[str, Any]) -> dict[str, Any]:
+    """The same in another order."""
+    items = list(values.items())
+    return dict(items[place] for place in TURNED)
+
+
+def generated(values: list[Any]) -> Iterator[Any]:
+    yield from values
+
+
+@both
+def test_lists_tuples_arrays_and_generators_are_read_in_order(score: Scorer) -> None:
+    ways: list[Callable[[list[Any]], Any]] = [list, tuple, generated]
+    for one, other in product([*ways, np.array], ways):
+        assert_paired(score(one(TEXTS), other(REFERENCES)))
+    square = score(np.array(TEXTS[:2]), np.array(REFERENCES[:2]))
+    assert square["rouge_l"].value == 1.0
+
+
+@both
+def test_dicts_meet_by_their_ids_in_whatever_order(score: Scorer) -> None:
+    assert_paired(score(by_id(TEXTS), turned(by_id(REFERENCES))))
+    numbered = by_id(REFERENCES, [2, 4, 6, 8])
+    assert_paired(score(by_id(TEXTS, ["2", "4", "6", "8"]), dict(reversed(numbered.items()))))
+
+
+@both
+def test_what_has_no_counterpart_by_id_is_counted(score: Scorer) -> None:
+    predictions = by_id(TEXTS) | {"b": None, "x": "a bird"}
+    found = score(predictions, by_id(REFERENCES))
+    assert (found.scores.missing, found.scores.surplus) == (("b",), ("x",))
+    assert found["rouge_l"].n == 3
+    in_order = score([*TEXTS[:3], None], REFERENCES)
+    assert in_order["cider_d"].value == pytest.approx(found["cider_d"].value, abs=1e-12)
+    files = score({"c.wav": TEXTS[0], "a.wav": TEXTS[1]}, {"a": REFERENCES[1], "c": REFERENCES[0]})
+    assert files["rouge_l"].value == 1.0
+    assert "only by extension, folder or case" in str(files)
+
+
+@both
+def test_ids_against_order_is_refused_unless_both_say_the_same(score: Scorer) -> None:
+    for predictions, references in (
+        (by_id(TEXTS), REFERENCES),
+        (TEXTS, by_id(REFERENCES)),
+        (by_id(TEXTS, [1, 2, 3, 4]), REFERENCES),
+        (by_id(TEXTS, [1, 0, 2, 3]), REFERENCES),
+        (by_id(TEXTS), generated(REFERENCES)),
+    ):
+        with pytest.raises(acb.AudioCapBenchError, match="give both in lists, or both by id"):
+            score(predictions, references)
+    assert_paired(score(by_id(TEXTS, [0, 1, 2, 3]), REFERENCES))
+
+
+@both
+def test_a_file_has_ids_and_a_list_has_none(score: Scorer, tmp_path: Any) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("id,prediction\n1,rain\n0,a dog\n")
+    with pytest.raises(acb.AudioCapBenchError, match="references are in order"):
+        score(path, ["rain", "a dog"])
+    assert score(path, {"0": "a dog", "1": "rain"})["rouge_l"].value == 1.0
+
+
+@both
+@pytest.mark.parametrize("odd", [None, True, 1.0, float("nan"), "", ("a", 1)])
+def test_an_id_is_a_text_or_a_whole_number(score: Scorer, odd: Any) -> None:
+    with pytest.raises(acb.AudioCapBenchError, match="is no id"):
+        score({odd: "a"}, {"a": "a"})
+
+
+def test_categories_are_paired_as_captions_are() -> None:
+    with pytest.raises(acb.AudioCapBenchError, match="groups are in order"):
+        acb.score(by_id(TEXTS), by_id(REFERENCES), "rouge_l", groups=["x", "y", "x", "y"])
+    groups = turned(by_id(["x", "y", "x", "y"]))
+    found = acb.score(by_id(TEXTS), by_id(REFERENCES), "rouge_l", groups=groups)
+    assert found.to_dict()["by_group"].keys() == {"x", "y"}
+
+
+def test_the_ids_of_a_batch_are_paired_as_its_captions_are() -> None:
+    metric = acb.AudioCaptionMetric("rouge_l")
+    with pytest.raises(acb.AudioCapBenchError, match="ids are in order"):
+        metric.update(by_id(TEXTS), by_id(REFERENCES), ids=["1", "2", "3", "4"])
+    with pytest.raises(acb.AudioCapBenchError, match="not about the same samples"):
+        metric.update({"a": "x", "b": "x"}, {"a": "x"}, ids={"a": 1})
+    metric.update({"a": "rain", "b": "a dog"}, {"b": "a dog", "a": "rain"}, ids={"b": 2, "a": 1})
+    assert metric.compute().samples["rouge_l"] == {"1": 1.0, "2": 1.0}
+
+
+# Series and frames of pandas.
+
+
+@both
+def test_two_series_meet_by_their_index(score: Scorer) -> None:
+    series = needs("pandas").Series
+    references = turned(by_id(REFERENCES))
+    assert_paired(score(series(by_id(TEXTS)), series(references)))
+    assert_paired(score(series(by_id(TEXTS)), references))
+    eights = by_id(REFERENCES, [8, 9, 10, 11])
+    assert_paired(score(series(TEXTS, index=range(8, 12)), series(dict(reversed(eights.items())))))
+    assert_paired(score(series(TEXTS), series(REFERENCES)))
+    assert_paired(score(series(TEXTS), REFERENCES))
+    assert_paired(score(TEXTS, series(REFERENCES, index=[0, 1, 2, 3])))
+
+
+@both
+def test_a_series_with_an_index_of_its_own_is_refused_beside_order(score: Scorer) -> None:
+    series = needs("pandas").Series
+    for index in (IDS, TURNED, range(4, 8), range(3, -1, -1)):
+        for other in (TEXTS, series(TEXTS), np.array(TEXTS)):
+            with pytest.raises(acb.AudioCapBenchError, match="are in order"):
+                score(other, series(REFERENCES, index=index))
+
+
+@both
+def test_an_index_that_repeats_is_refused_on_either_side(score: Scorer) -> None:
+    series = needs("pandas").Series
+    whole, twice = series(TEXTS, index=IDS), series(TEXTS, index=["a", "b", "a", "c"])
+    for pair in ((twice, whole), (whole, twice), (twice, twice), (TEXTS, twice)):
+        with pytest.raises(acb.AudioCapBenchError, match="more than once, such as 'a'"):
+            score(*pair)
+
+
+@both
+def test_a_cell_without_a_text_is_not_taken_for_one(score: Scorer) -> None:
+    pandas = needs("pandas")
+    for empty in (float("nan"), pandas.NA, pandas.NaT):
+        with pytest.raises(acb.AudioCapBenchError, match=r"sample a: .* is no text"):
+            score(pandas.Series({"a": empty, "b": "x"}, dtype=object), {"a": "x", "b": "x"})
+
+
+# Lists of references that were turned round.
+
+CLIPS = [
+    ["a dog barks loudly", "the dog is barking", "barking of a loud dog"],
+    ["rain falls on a tin roof", "heavy rain hits the roof", "it rains on tin"],
+    ["a man speaks to a crowd", "speech of a man", "the man talks to the crowd"],
+]
+SAID = ["a loud dog barks", "rain on a roof", "a man talks to a crowd"]
+
+
+def collated(rows: list[list[str]], kind: Callable[[Any], Any] = tuple) -> list[Any]:
+    """As torch's default collation has a batch of lists."""
+    return [kind(column) for column in zip(*rows, strict=True)]
+
+
+@both
+@pytest.mark.parametrize("kind", [tuple, list, np.array])
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_references_that_were_turned_round_are_refused(
+    score: Scorer, kind: Callable[[Any], Any], count: int
+) -> None:
+    rows, texts = (CLIPS * 2)[:count], (SAID * 2)[:count]
+    with pytest.raises(acb.AudioCapBenchError, match="collate_fn"):
+        score(texts, collated(rows, kind))
+
+
+def test_turned_batches_that_were_put_together_are_refused() -> None:
+    whole = [row for _ in range(3) for row in collated(CLIPS)]
+    with pytest.raises(acb.AudioCapBenchError, match="collate_fn"):
+        acb.score(SAID * 3, whole, "rouge_l")
+
+
+def test_small_batches_that_were_turned_round_are_refused_when_there_are_enough() -> None:
+    metric = acb.AudioCaptionMetric("rouge_l")
+    rows = [row[:2] for row in (*CLIPS, ["wind blows", "the wind blows"])] * 4
+
+    def loop(turn: Callable[[list[list[str]]], list[list[str]]]) -> None:
+        for start in range(0, len(rows), 2):
+            batch = rows[start : start + 2]
+            metric.update([f"{row[1]} here" for row in batch], turn(batch))
+
+    with pytest.raises(acb.AudioCapBenchError, match="alike by column and not by row"):
+        loop(lambda batch: collated(batch, list))
+    loop(list)
+
+
+@both
+def test_references_as_they_should_be_are_taken(score: Scorer) -> None:
+    assert score(SAID, CLIPS)["cider_d"].n == 3
+    assert score(tuple(SAID), tuple(map(tuple, CLIPS)))["cider_d"].n == 3
+    # Who has tuples in a list has to say that they are not torch's.
+    assert score(by_id(SAID, [7, 8, 9]), by_id(list(map(tuple, CLIPS)), [7, 8, 9])).scores.ids
+    # A style that all texts of a column have does not make them alike.
+    styled = [[f"{name}", f"in this recording one can hear {name}"] for name in ("dogs", "rain")]
+    assert score(["dogs", "rain"], styled)["rouge_l"].value == 1.0
+
+
+def by_sample(batch: list[Any]) -> list[Any]:
+    return list(zip(*batch, strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_a_loader_that_turns_references_round_is_refused_and_one_that_does_not_is_right(
+    size: int,
+) -> None:
+    data = needs("torch").utils.data
+    samples = list(zip(SAID * 2, CLIPS * 2, "abcdef", strict=True))
+    for batch in data.DataLoader(samples, batch_size=size):
+        with pytest.raises(acb.AudioCapBenchError, match="collate_fn"):
+            acb.AudioCaptionMetric("rouge_l").update(*batch)
+    metric = acb.AudioCaptionMetric("rouge_l")
+    for batch in data.DataLoader(samples, batch_size=size, collate_fn=by_sample):
+        metric.update(*batch)
+    assert metric.compute().value == acb.score(SAID * 2, CLIPS * 2, "rouge_l").value
