@@ -22,6 +22,7 @@ from audiocapbench.judges.executor import preview_judging
 from audiocapbench.models import create_model
 from audiocapbench.models.price import tokens_of
 from audiocapbench.models.registry import price_of
+from audiocapbench.scores.summary import summarise
 from audiocapbench.store import Run, Store
 from fakes.faults import Plan, status
 from fakes.http_server import Request
@@ -232,6 +233,21 @@ def test_replies_that_never_parse_are_unparsed_and_never_zero(
     assert reason in (found.error or "")
     judge_run(store, run, [judge_at(server)])
     assert len(server.requests) == 3 * CLIPS
+
+
+def test_a_reply_cut_off_after_its_scores_is_truncated_and_not_paid_for_again(
+    server: OpenAIServer, store: Store, run: Run
+) -> None:
+    server.reply = lambda _request: completion(verdict()[:-4], finish_reason="length")
+    end = judge_run(store, run, [judge_at(server)])
+    judge_run(store, run, [judge_at(server)])
+    assert end.judges[0].statuses == {"truncated": CLIPS}
+    assert len(server.requests) == CLIPS
+    name = judge_at(server).name
+    summary = summarise(store, run, [], [name]).judges[name]
+    assert (summary.judged, summary.failed, summary.failure) == (CLIPS, 0, None)
+    assert summary.to_dict()["statuses"] == {"truncated": CLIPS}
+    assert summary.overall["overall"].value == store.judgements(run.id)[0].overall
 
 
 def test_a_refusal_is_kept_as_one(server: OpenAIServer, store: Store, run: Run) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.data import MissingClip, Sample
+from audiocapbench.data.categories import fold_category
 from audiocapbench.errors import BenchmarkError, did_you_mean, some
 from audiocapbench.store.records import RunKind
 
@@ -109,7 +110,8 @@ class Selection:
 
     def of(self, benchmark: Benchmark) -> tuple[Sample, ...]:
         known = list(dict.fromkeys(sample.category for sample in benchmark.samples))
-        for category in self.categories:
+        named = [one if one in known else fold_category(one) for one in self.categories]
+        for category in named:
             if category not in known:
                 near = did_you_mean(category, known, "it has")
                 raise BenchmarkError(f"{benchmark.name} has no category {category!r}{near}")
@@ -120,12 +122,12 @@ class Selection:
             raise BenchmarkError("limit takes the first samples and sample draws; choose one")
         if not benchmark.samples:
             raise BenchmarkError(f"{benchmark.name} has no clip that is present; nothing to run")
-        wanted = self.categories or known
+        wanted = named or known
         there = {one.id for one in benchmark.samples}
         if strange := [one for one in self.ids if one not in there]:
             raise BenchmarkError(f"{benchmark.name} has no sample {some(strange)}")
-        named = set(self.ids) or there
-        chosen = [one for one in benchmark.samples if one.category in wanted and one.id in named]
+        ids = set(self.ids) or there
+        chosen = [one for one in benchmark.samples if one.category in wanted and one.id in ids]
         if self.sample is not None and self.sample < len(chosen):
             drawn = self.drawn(chosen, self.sample, benchmark.traits.strata)
         else:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from audiocapbench.asking import ClipOptions
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.data import Sample, open_folder
+from audiocapbench.data.categories import CATEGORIES, fold_categories, fold_category
 from audiocapbench.data.folder import Folder
 from audiocapbench.errors import BenchmarkError
 from audiocapbench.metrics.shipped import read_lists
@@ -22,7 +23,6 @@ AUDIOCAPBENCH = "audiocapbench"
 
 _PROMPTS = "prompts/audiocapbench.json"
 _CUSTOM_NAME = "audiocapbench-custom"
-_CATEGORIES = frozenset({"sound", "music", "speech"})
 _LISTS = {"clotho": "sound", "audiocaps": "sound", "musiccaps": "music", "speech": "speech"}
 _SIZES = {"sound": 200, "music": 300, "speech": 300}  # of each list of a category
 _IDS = {f"{one}_{at}": kind for one, kind in _LISTS.items() for at in range(_SIZES[kind])}
@@ -43,7 +43,8 @@ def captioning(name: str, folder: Folder, notes: Iterable[str] = ()) -> Benchmar
         )
         for row, clip, position in sorted(folder.entries, key=lambda entry: entry.position)
     ]
-    return Benchmark(name, folder.root, samples, folder.missing, notes=notes)
+    folded, said = fold_categories(samples)
+    return Benchmark(name, folder.root, folded, folder.missing, notes=[*notes, *said])
 
 
 def instruction_for(category: str, position: int) -> str:
@@ -51,14 +52,15 @@ def instruction_for(category: str, position: int) -> str:
 
     Other categories than the paper's get those of ``sound``, which ask for whatever is heard.
     """
-    known = category if category in ("music", "speech") else "sound"
+    folded = fold_category(category)
+    known = folded if folded in CATEGORIES else "sound"
     choices: list[str] = read_lists("audiocapbench.benchmarks", _PROMPTS)[known]
     return choices[position % len(choices)]
 
 
 def load_demo() -> Benchmark:
     """30 embedded clips: sound, music, speech, mixed, silence."""
-    return captioning("demo", open_folder(demo_clips()))
+    return replace(captioning("demo", open_folder(demo_clips())), notes=())
 
 
 def demo_clips() -> Path:
@@ -78,7 +80,7 @@ def load_audiocapbench(
             f"{data}: no such folder; make it with: audiocapbench build audiocapbench --out {data}"
         )
     folder = open_folder(data, metadata=metadata, **clips)
-    others = {entry.row.category for entry in folder.entries} - _CATEGORIES
+    others = {fold_category(entry.row.category) for entry in folder.entries} - {*CATEGORIES}
     if others:
         raise BenchmarkError(
             f"{data}: is not AudioCapBench (it has the category {min(others)!r}); "

@@ -25,6 +25,7 @@ from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
 from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample, open_folder
+from audiocapbench.data.categories import fold_categories
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.predictions import is_result_file
 from audiocapbench.data.row import UNCATEGORISED, read_references
@@ -117,11 +118,11 @@ def open_benchmark(
 
 def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
     """A file of references as a benchmark, ``file/STEM``, whose clips cannot be heard."""
-    samples = [
+    samples, notes = fold_categories(
         replace(one, category=one.category.strip() or UNCATEGORISED)
         for one in read_references(path)
-    ]
-    return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples)
+    )
+    return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples, notes=notes)
 
 
 def named_benchmark(text: str) -> Benchmark:

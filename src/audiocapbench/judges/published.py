@@ -5,6 +5,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Literal
 
+from audiocapbench.data.categories import fold_category
 from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.contract import (
     MAX_SCORE,
@@ -67,7 +68,8 @@ def audiocapbench_contract(prompt: str | None = None, protocol: str = "ours") ->
 def _assemble_audiocapbench(layout: str, case: JudgeInput) -> str:
     _, prompts = _prompts(LAYOUTS[layout])
     # A category that the paper does not have gets the guidance of sound, as its instruction does.
-    category = case.category if case.category in prompts["guidance"] else "sound"
+    category = fold_category(case.category)
+    category = category if category in prompts["guidance"] else "sound"
     guidance = prompts["guidance"][category]
     if category == "speech" and case.transcript:
         guidance += "\n" + fill(prompts["transcript"], transcript=case.transcript)

@@ -16,7 +16,7 @@ from audiocapbench.errors import ReplyError
 # A string is closed by a quote of the family that opened it.
 _QUOTES = ('"', "“”„‟«»＂", "'", "‘’‚‛", "`")
 _ANY_QUOTE = "".join(_QUOTES)
-_DEEPEST = 50
+_MARKS = {"{": ["}"], "[": ["]"], "}": [], "]": [], ",": [], ":": []}  # and what ends them
 
 # A quote ends a string only where JSON would go on, so that quotes inside a sentence survive.
 _END = r"//|/\*|\#|```|\Z"
@@ -35,9 +35,8 @@ _ITEM_STRING, _FIELD_STRING = _string(_AFTER_ITEM), _string(_AFTER_FIELD)
 _BLANK = re.compile(r"(?:[\s\ufeff\u200b]++|(?://|\#)[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
 _COMMENT = r"(?://|\#)[^\n{}]*+\n|/\*[^{}]*?\*/"
 _BEGINNING = re.compile(rf"\{{(?=[\s\ufeff\u200b]*+(?:[}}{_ANY_QUOTE}]|[\w-]++\s*+:|{_COMMENT}))")
-_BARE_NAME = re.compile(r"[\w-]*+")
 _PIECE = rf"(?:[^\s,:{{}}\[\]{_ANY_QUOTE}/\#]|/(?![/*]))++"
-_BARE = re.compile(rf"(?:{_PIECE}[ \t]*+)*+")
+_BARE = re.compile(rf"(?:{_PIECE}[ \t]*+)++")
 _NUMBER = re.compile(r"[-+]?[0-9]{1,20}(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,3})?")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None}
@@ -65,95 +64,67 @@ class FoundObjects(NamedTuple):
         return list(within(self.objects))
 
 
-class _CutError(Exception):
-    """The text ends within an object."""
-
-
-class _Reader:
-    """A text, and the place up to which it was read: a hostile reply costs one pass."""
-
-    def __init__(self, text: str, key_of: Callable[[str], str]) -> None:
-        self.text, self.place, self._key_of = text, 0, key_of
-
-    def fill_object(self, values: dict[str, Any], depth: int = 0) -> bool:
-        """Put in what the object says whose brace was just passed; False where it is prose."""
-        while (mark := self._next()) != "}":
-            bare = mark not in _ANY_QUOTE
-            name = self._take(_BARE_NAME) if bare else _unquoted(self._take(_ITEM_STRING))
-            if self._next() != ":":
-                if values or depth:
-                    raise ReplyError("the JSON object is broken or cut off")
-                return False
-            self.place += 1
-            key, told, new = self._key_of(name), shown(name), object()
-            known = values.get(key, new)
-            self._value(partial(values.__setitem__, key), told, depth, _FIELD_STRING)
-            if known is not new and known != values[key]:
-                raise ReplyError(f"the field {told} is given twice")
-            self._go_on("}", told)
-        self.place += 1
-        return True
-
-    def _value(
-        self, keep: Callable[[Any], object], name: str, depth: int, string: re.Pattern[str]
-    ) -> None:
-        mark = self._next()
-        if mark in "{[":
-            self.place += 1
-            if depth == _DEEPEST:
-                raise ReplyError(f"the value of {name} is nested too deep")
-        if mark == "{":
-            keep(inner := dict[str, Any]())  # before it is read: it may be cut off
-            self.fill_object(inner, depth + 1)
-        elif mark == "[":
-            keep(items := list[Any]())
-            while self._next() != "]":
-                self._value(items.append, name, depth + 1, _ITEM_STRING)
-                self._go_on("]", name)
-            self.place += 1
-        elif mark in _ANY_QUOTE:
-            keep(_unquoted(self._take(string)))
-        elif not (bare := self._take(_BARE).rstrip()):
-            raise ReplyError(f"the value of {name} is neither a number nor a string")
-        elif self.place == len(self.text):
-            raise _CutError  # within a number, for all that is known
-        else:
-            number = _NUMBER.fullmatch(bare)
-            parsed = float if number and (number[1] or number[2]) else int
-            keep(parsed(bare) if number else _WORDS.get(bare.lower(), bare))
-
-    def _go_on(self, end: str, name: str) -> None:
-        if (mark := self._next()) == ",":
-            self.place += 1
-        elif mark != end:
-            raise ReplyError(f"the JSON object is broken after the value of {name}")
-
-    def _next(self) -> str:
-        """The character that comes next, after blanks and comments."""
-        self._take(_BLANK)
-        if self.place == len(self.text) or self.text.startswith("```", self.place):
-            raise _CutError
-        return self.text[self.place]
-
-    def _take(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self.text, self.place)
-        self.place = found.end() if found else len(self.text)
-        if found is None:
-            raise _CutError
-        return found[0]
-
-
 def find_objects(text: str, key_of: Callable[[str], str] | None = None) -> FoundObjects:
     """Every object in the text; ``key_of`` makes ways to write a key the same: case and blanks."""
-    reader, found, is_cut = _Reader(text, key_of or _key), list[dict[str, Any]](), False
-    while beginning := _BEGINNING.search(text, reader.place):
-        values, reader.place = dict[str, Any](), beginning.end()
+    found, place, is_cut = list[dict[str, Any]](), 0, False
+    decoder = json.JSONDecoder(object_pairs_hook=partial(_each_once, key_of or _key))
+    # What was read is never read again, so a hostile reply costs one pass.
+    while beginning := _BEGINNING.search(text, place):
+        marks, place, cut = _strict(text, beginning.start())
+        is_cut |= cut
         try:
-            is_object = reader.fill_object(values)
-        except _CutError:
-            is_cut, is_object = True, bool(values)
-        found += [values] if is_object else []
+            values = decoder.decode("".join(marks))
+            found += [values] if values or not cut else []
+        except (ValueError, RecursionError) as error:
+            if ":" in marks:  # others are prose in braces
+                why = getattr(error, "msg", "nested too deep")
+                raise ReplyError(f"the JSON object is broken ({shown(why)})") from None
     return FoundObjects(found, is_cut)
+
+
+def _strict(text: str, place: int) -> tuple[list[str], int, bool]:
+    """The object that begins here as strict JSON, where it ends, and whether it is cut off."""
+    made, ends = list[str](), list[str]()
+    while not made or ends:
+        blank = _BLANK.match(text, place)
+        place = blank.end() if blank else place
+        mark, is_name = text[place : place + 1], bool(made) and made[-1] in "{,"
+        if not mark or text.startswith("```", place):
+            break
+        if mark in _MARKS:
+            if mark in "}]":
+                ends.pop()
+                made[-1:] = [] if made[-1] == "," else made[-1:]
+            ends += _MARKS[mark]
+            made.append(mark)
+            place += 1
+            continue
+        quoted = mark in _ANY_QUOTE
+        string = _FIELD_STRING if made[-1] == ":" else _ITEM_STRING
+        token = (string if quoted else _BARE).match(text, place)
+        place = token.end() if token else len(text)
+        if token is None or (place == len(text) and not quoted):
+            break  # within a string, or for all that is known a number
+        is_name &= ends[-1] == "}"
+        value = _unquoted(token[0]) if quoted else _plain(token[0].rstrip(), is_name)
+        made.append(json.dumps(value))
+    else:
+        return made, place, False
+    # A field whose value is not there is left out.
+    if made[-1] == ":":
+        del made[-2:]
+    elif made[-1] not in _MARKS and made[-2] in "{," and ends[-1] == "}":
+        del made[-1:]
+    made[-1:] = [] if made[-1] == "," else made[-1:]
+    return made + ends[::-1], place, True
+
+
+def _each_once(key_of: Callable[[str], str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if values.setdefault(key := key_of(name), value) != value:
+            raise ReplyError(f"the field {shown(key)} is given twice")
+    return values
 
 
 def _key(name: str) -> str:
@@ -163,6 +134,13 @@ def _key(name: str) -> str:
 def shown(key: str) -> str:
     """A key for a message: short, and of letters that cannot be taken for anything else."""
     return re.sub(r"[^\w .-]", "?", key)[:40] or "without a name"
+
+
+def _plain(text: str, is_name: bool) -> str | float | bool | None:
+    """What stands without quotes: a name, a number, a word of JSON's or Python's, or text."""
+    if is_name or not (number := _NUMBER.fullmatch(text)):
+        return text if is_name else _WORDS.get(text.lower(), text)
+    return float(text) if number[1] or number[2] else int(text)
 
 
 def _unquoted(text: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from audiocapbench.data.categories import fold_category
 from audiocapbench.metrics.elements.matching import Matches, ReferenceElements, gather, match
 from audiocapbench.metrics.elements.splitting import Element, ElementKind, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
@@ -109,7 +110,7 @@ class ElementComparer:
     def _compare_block(self, items: Sequence[ElementCase]) -> list[ElementScores]:
         if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:
             self._forget()
-        keys = [(item.category, *item.references) for item in items]
+        keys = [(fold_category(item.category), *item.references) for item in items]
         new = [key for key in dict.fromkeys(keys) if key not in self._references]
         texts = chain((item.prediction for item in items), *(key[1:] for key in new))
         read = {text: split(text) for text in texts}
