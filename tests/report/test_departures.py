@@ -10,11 +10,14 @@ import pytest
 
 from audiocapbench.benchmarks.captioning import instruction_for
 from audiocapbench.benchmarks.registry import subject
+from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply
 from audiocapbench.engine.importing import import_run, model_name, read_files
+from audiocapbench.judges import create_judge
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.judges.published import audiocapbench_contract
+from audiocapbench.models import create_models
 from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.page.board import board_document
@@ -94,7 +97,7 @@ def test_a_run_that_is_exactly_the_papers_departs_in_nothing(store: Store) -> No
     run = put(store, papers())
     assert names(store, run) == {}
     assert in_short(found(store, run)) == "none"
-    assert any(one.endswith("openai/gpt-audio: none.") for one in only(store).notes)
+    assert "Departs from the paper: none." in only(store).notes
 
 
 def test_our_own_protocol_says_each_of_its_departures(store: Store) -> None:
@@ -260,12 +263,37 @@ def test_every_table_and_page_has_the_departures(store: Store) -> None:
     for table in (made.tables()[0], *(made.table(number).tables()[0] for number in (1, 2))):
         at = headings(table).index("departs")
         assert sorted({row[at] for row in cells(table)}) == sorted({"", wanted}), table.title
-        assert any("10 s music (published: whole clips of 30 s" in note for note in table.notes)
-    assert any("10 s music (" in note for note in made.table(3).tables()[0].notes)
+        assert any("10 s music; published: whole clips of 30 s" in note for note in table.notes)
+    assert any("10 s music; " in note for note in made.table(3).tables()[0].notes)
     rows = {row["departures"] for row in made.records() if row["source"] == "run"}
     assert rows == {wanted}
     (entry,) = made.to_dict()["boards"][0]["runs"]
     assert [one["name"] for one in entry["departures"]] == ["clips", "music", "tokens", "answers"]
     shown = board_document(store, gather(stored_summaries(store, [run]), published=True), "T")
     assert shown.models[0].departures == wanted
-    assert any("10 s music (published" in note for note in shown.notes)
+    assert any("10 s music; published" in note for note in shown.notes)
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_documentation_has_the_one_table() -> None:
+    page = (DOCS / "benchmarks" / "audiocapbench.md").read_text("utf-8")
+    table = page.partition("| departure |")[2].partition("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table]
+    assert {name: theirs for name, theirs, *_ in rows} == TABLE
+
+
+def test_the_page_on_table_1_says_how_its_own_commands_depart(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    name, limit = "openai/gpt-4o-audio-preview", Traits().max_tokens
+    [model] = create_models([name], max_tokens=limit)
+    how = {"parameters": model.parameters, "model": name}
+    run = put(
+        store, papers(seconds=10.0), signatures={JUDGE: str(create_judge(JUDGE).signature)}, **how
+    )
+    page = " ".join((DOCS / "table1.md").read_text("utf-8").split())
+    assert f"`{in_short(found(store, run))}`" in page
+    assert "10 s of music, which the captions describe, are not the 30 s" in page

@@ -51,7 +51,7 @@ class Departure(NamedTuple):
     measured: str
 
     def __str__(self) -> str:
-        return f"{self.short} (published: {self.published}; {self.measured})"
+        return f"{self.short}; published: {self.published}; {self.measured}"
 
 
 def departures(
@@ -83,9 +83,12 @@ def in_short(found: Sequence[Departure]) -> str:
 
 
 def in_full(found: Mapping[str, Sequence[Departure]]) -> list[str]:
-    """A line for each set of departures, with the runs that have it."""
-    alike = grouped(("; ".join(map(str, own)) or "none", label) for label, own in found.items())
-    return [f"{DEPARTS}, {', '.join(labels)}: {words}." for words, labels in alike.items()]
+    """A line for each departure, with the runs that have it where others have not."""
+    said = [(str(one), label) for label, own in found.items() for one in own or ["none"]]
+    whose = {
+        one: f" ({', '.join(own)})" * (len(own) < len(found)) for one, own in grouped(said).items()
+    }
+    return [f"{DEPARTS}: {one}{labels}." for one, labels in whose.items()]
 
 
 def _of_data(table: RunTable) -> _Facts:

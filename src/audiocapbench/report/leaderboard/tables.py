@@ -39,7 +39,7 @@ _COLUMNS = (
 ).split()
 _ALL = "all"
 _METRICS = ("meteor", "bleu_4", "rouge_l")
-_DEPARTS = Column("departures", "departs", align="left", importance=9, wraps=True)
+_DEPARTS = Column("departures", "departs", align="left", wraps=True)
 _WHO = (Column("rank"), Column("model", align="left"), Column("run"))
 _Parts = tuple[list[Column], list[Row], set[str], dict[str, int | None]]
 """Of a table of the paper: all columns, rows, names of columns that it is without, and winners."""
@@ -123,7 +123,7 @@ def _overall(board: Board) -> Table:
     columns = [
         Column("rank", "#"),
         Column("model"),
-        Column("run"),
+        Column("run", importance=ALWAYS - bool(board.departures)),
         Column("score", form=form),
         Column("ranks", align="right"),
         Column("people", form="%"),

@@ -78,8 +78,6 @@ class LeaderboardView {
     if (decides) heads.push(this.head(group, key, decides, "decides", "num"));
     for (const one of rest) heads.push(this.head(group, key, board.scorers[one].column, one, "num"));
     heads.push(this.head(group, key, group.coverage, "covered", "num"));
-    const departs = board.models.some((one) => one.departures);
-    if (departs) heads.push(make("th", "departs", "departs from the paper"));
     const order = this.order(group, key);
     const drawn = places && !this.sorted[key] ? tieLines(order.map((model) => board.ranking.places[model]?.tied ?? "")) : null;
     const rows = order.map((model, place) => {
@@ -94,7 +92,6 @@ class LeaderboardView {
       if (decides) cells.push(make("td", `num${board.ranking.uneven && board.scorers[lead].best === model ? " best" : ""}`, fixed(this.decides(model), board.scorers[lead].digits)));
       for (const scorer of rest) cells.push(this.score(scorer, model, "num", true));
       cells.push(make("td", "num soft", this.covered(group, model)));
-      if (departs) cells.push(make("td", "soft departs", one.departures ? plain(one.departures) : one.run === null ? "published" : "–"));
       return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells);
     });
     const title = lead === null ? plain(group.title) : `${plain(board.scorers[lead].label)}, 0 to ${board.scorers[lead].max}`;
@@ -125,6 +122,7 @@ class LeaderboardView {
     if (one.run === null) head.append(label);
     else head.append(this.filtering(button(label, () => {}, "link"), model));
     head.append(make("small", "", one.control ? "control" : plain(one.provider)));
+    if (one.departures) head.append(make("small", "departs", `departs from the paper: ${plain(one.departures)}`));
     head.className = "model";
     return head;
   }
