@@ -290,7 +290,7 @@ def test_the_page_on_table_1_says_how_its_own_commands_depart(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     name, limit = "openai/gpt-4o-audio-preview", Traits().max_tokens
     [model] = create_models([name], max_tokens=limit)
-    how = {"parameters": model.parameters, "model": name}
+    how: dict[str, Any] = {"parameters": model.parameters, "model": name}
     run = put(
         store, papers(seconds=10.0), signatures={JUDGE: str(create_judge(JUDGE).signature)}, **how
     )

@@ -132,11 +132,11 @@ def published_results(
 ) -> PublishedResults | None:
     """The tables of the paper whose benchmark this is, by its name or by its samples."""
     known = benchmark == AUDIOCAPBENCH or (benchmark != _CUSTOM_NAME and are_papers(samples))
-    return _results() if known else None
+    return paper_results() if known else None
 
 
 @cache
-def _results() -> PublishedResults:
+def paper_results() -> PublishedResults:
     file = files("audiocapbench.benchmarks").joinpath("published", f"{AUDIOCAPBENCH}.json")
     return TypeAdapter(PublishedResults).validate_json(file.read_bytes())
 
@@ -144,5 +144,5 @@ def _results() -> PublishedResults:
 def are_papers(samples: Sequence[Sample]) -> bool:
     """Whether samples are the paper's by id and category, and at least half of each category."""
     have = Counter(one.category for one in samples if _IDS.get(one.id) == one.category)
-    enough = all(2 * have[name] >= size for name, size in _results().counts.items())
+    enough = all(2 * have[name] >= size for name, size in paper_results().counts.items())
     return enough and have.total() == len(samples)

@@ -4,7 +4,7 @@ It is asked in several rounds, and once each with one thing changed: the layout 
 whether its replies are held to a schema, and the order of references.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -186,10 +186,10 @@ def study_sensitivity(
     )
 
 
-def measured_shifts(store: Store, judge: str, benchmarks: Collection[str]) -> dict[str, str]:
+def measured_shifts(store: Store, judge: str, benchmark: str) -> dict[str, str]:
     """In words, what departures of a judge change by verdicts that the store has both ways."""
     plain, options = parse_judge_name(judge)
-    runs, found = [one.id for one in store.runs() if one.benchmark in benchmarks], {}
+    runs, found = [one.id for one in store.runs() if one.benchmark == benchmark], {}
     for name, value in _UNDONE.items():
         left = sorted((key, one) for key, one in {**options, name: value}.items() if one)
         other = str(ScorerName(plain, dict(left)))
@@ -198,10 +198,9 @@ def measured_shifts(store: Store, judge: str, benchmarks: Collection[str]) -> di
         after = _scores({run: store.judgements(run, judge) for run in {run for run, _ in before}})
         shifts = _shifts(before, after, list(next(iter(after.values()), ())))
         words = [f"{shift} on {dimension}" for dimension, shift in shifts.items()]
-        both = sorted({run for run, _ in before.keys() & after.keys()})
+        words += [f"run {run}" for run in sorted({run for run, _ in before.keys() & after.keys()})]
         if words:
-            of = f"run{'s'[: len(both) - 1]} {', '.join(map(str, both))}"
-            found[name] = f"measured: {', '.join(words)}, {of}"
+            found[name] = f"measured: {', '.join(words)}"
     return found
 
 

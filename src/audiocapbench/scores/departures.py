@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from audiocapbench.benchmarks.captioning import instruction_for, published_results
+from audiocapbench.benchmarks.captioning import instruction_for, paper_results, published_results
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.published import AUDIOCAPBENCH, audiocapbench_contract
@@ -34,7 +34,7 @@ TABLE = {
 """What the published tool does, by the names that ``judges sensitivity`` has too."""
 
 DEPARTS = "Departs from the paper"
-_UNKNOWN = "unknown"
+_UNKNOWN, _UNMEASURED = "unknown", "not measured"
 _OF_ASKING = ("system", "audio", "mix-down", "answers", "temperature", "tokens")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _WHOLE_S, _LEAST_WHOLE = 15.0, 0.9
@@ -57,21 +57,18 @@ class Departure(NamedTuple):
 def departures(
     store: Store, tables: Mapping[str, RunTable], judge: str | None
 ) -> dict[str, list[Departure]]:
-    """By label what departs of runs, and of the judge beside; nothing where there is no paper."""
-    known = {
-        name: one
-        for name, one in tables.items()
-        if published_results(one.run.benchmark, one.samples) is not None
-    }
-    benchmarks = {one.run.benchmark for one in known.values()}
-    measured = measured_shifts(store, judge, benchmarks) if judge and known else {}
-    found: dict[str, list[Departure]] = {name: [] for name in known}
-    for label, one in known.items():
-        facts = _of_data(one) | _of_asking(one) | (_of_judging(one, judge) if judge else {})
-        for name, theirs in TABLE.items():
-            if (short := facts.get(name, "")) != "":
-                told = (short or f"{name} {_UNKNOWN}", theirs, measured.get(name, "not measured"))
-                found[label].append(Departure(name, *told))
+    """By label what departs of runs of a benchmark, and of their judge; nothing without a paper."""
+    first, found = next(iter(tables.values())), {}
+    if published_results(first.run.benchmark, first.samples) is None:
+        return {}
+    measured = measured_shifts(store, judge, first.run.benchmark) if judge else {}
+    for label, table in tables.items():
+        facts = _of_data(table) | _of_asking(table) | (_of_judging(table, judge) if judge else {})
+        told = {name: facts[name] for name in TABLE if facts.get(name, "") != ""}
+        found[label] = [
+            Departure(one, short or f"{one} {_UNKNOWN}", TABLE[one], measured.get(one, _UNMEASURED))
+            for one, short in told.items()
+        ]
     return found
 
 
@@ -84,7 +81,8 @@ def in_short(found: Sequence[Departure]) -> str:
 
 def in_full(found: Mapping[str, Sequence[Departure]]) -> list[str]:
     """A line for each departure, with the runs that have it where others have not."""
-    said = [(str(one), label) for label, own in found.items() for one in own or ["none"]]
+    said = [(str(one), label) for label, own in found.items() for one in own]
+    said += [("none", label) for label, own in found.items() if not own]
     whose = {
         one: f" ({', '.join(own)})" * (len(own) < len(found)) for one, own in grouped(said).items()
     }
@@ -92,8 +90,7 @@ def in_full(found: Mapping[str, Sequence[Departure]]) -> list[str]:
 
 
 def _of_data(table: RunTable) -> _Facts:
-    samples, results = table.samples, published_results(AUDIOCAPBENCH)
-    count, total = len(samples), results.total if results else 0
+    samples, count, total = table.samples, len(table.samples), paper_results().total
     music = [one.clip.duration_s for one in samples if one.category == "music"]
     cut = sum(one > _WHOLE_S for one in music) < _LEAST_WHOLE * len(music)
     wanted = [instruction_for(one.category, at) for at, one in enumerate(samples)]
@@ -101,7 +98,7 @@ def _of_data(table: RunTable) -> _Facts:
     told = all(one.instruction for one in samples)
     return {
         "clips": f"{count:,} of {total:,} clips" if count != total else "",
-        "music": (f"{median(music):.0f} s music" if all(music) else None) if cut else "",
+        "music": (f"{median(music):.2g} s music" if all(music) else None) if cut else "",
         "instructions": (counted(other, "other instruction") if other else "") if told else None,
     }
 
@@ -135,8 +132,7 @@ def _of_asking(table: RunTable) -> _Facts:
 
 
 def _of_judging(table: RunTable, judge: str) -> _Facts:
-    results, made = published_results(AUDIOCAPBENCH), table.judge_signatures.get(judge)
-    same = results is not None and results.is_judge(judge)
+    same, made = paper_results().is_judge(judge), table.judge_signatures.get(judge)
     if made is None or made.get("made") == "not said":  # the tool's own, which has one way
         return {} if made is None else {"judge": "" if same else None}
     made = Signature.parse(made.get("made") or str(made))

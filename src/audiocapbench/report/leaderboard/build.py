@@ -313,13 +313,7 @@ def published_beside(
         return (), [f"There are no published results of {benchmark} in this package."]
     if not _is_published(headline, results):
         return (), [f"The published models are not shown: they have no score of {headline.label}."]
-    notes = [_source(results, headline, "Models")]
-    if len(samples) != results.total:
-        notes.append(
-            f"The published scores are about {results.total:,} samples, the runs about "
-            f"{len(samples):,}: compare them with care."
-        )
-    return _entries(results, headline, by_category=True), notes
+    return _entries(results, headline, by_category=True), [_source(results, headline, "Models")]
 
 
 def _is_published(scorer: Scorer, results: PublishedResults) -> bool:
