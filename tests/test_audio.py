@@ -245,7 +245,7 @@ def test_channels_that_cancel_are_not_mixed(
     soundfile.write(path, np.stack(channels, axis=1), 16_000, subtype="FLOAT")
     wave = audio.decode(path)
     mix = wave.mix()
-    assert mix.channels == heard
+    assert [*mix.channels] == (heard if len(heard) < len(channels) else [])
     assert bool(mix.note) == (len(heard) < len(channels))
     expected = wave.samples[:, heard].mean(axis=1, dtype=np.float32)
     assert np.array_equal(wave.mono().samples[:, 0], expected)

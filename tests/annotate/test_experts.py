@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 from scipy.signal import fftconvolve
 
 from audiocapbench import audio
@@ -247,3 +248,19 @@ def test_options_out_of_range_are_refused(written: str, words: str) -> None:
 def test_a_folder_that_is_no_classifier_is_not_run_with_the_reason(tmp_path: Path) -> None:
     needs("transformers")
     assert "has no config.json" in set_up([f"tags[model={tmp_path}]"]).not_run["tags"]
+
+
+def test_channels_that_cancel_are_no_silence(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).uniform(-0.4, 0.4, (16_000, 1))
+    both = {"turned": np.hstack([noise, -noise]), "six": np.hstack([noise, np.zeros((16_000, 5))])}
+    alone = _heard(tmp_path / "alone.wav", noise)
+    for name, samples in both.items():
+        said = _heard(tmp_path / f"{name}.wav", samples)
+        assert said["rms_dbfs"] == pytest.approx(alone["rms_dbfs"], abs=0.01)
+        assert "heard by channel 1" in said["mono"]
+    assert "mono" not in alone
+
+
+def _heard(path: Path, samples: np.ndarray) -> dict[str, Any]:
+    soundfile.write(path, samples, 16_000)
+    return dict(expert("signal").analyse(opened(path)))

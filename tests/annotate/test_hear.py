@@ -266,3 +266,13 @@ def test_experts_that_are_built_in_can_be_set_up_or_say_why_not() -> None:
     assert "signal" in {one.name for one in panel.experts}
     for name, reason in panel.not_run.items():
         assert name in reason
+
+
+def test_a_file_of_a_kind_that_is_not_read_is_said(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    for name in ("b.m4a", "c.WMA", "d.ape"):
+        (tmp_path / name).write_bytes(b"no audio at all")
+    (tmp_path / "notes.txt").write_text("not a clip")
+    clips, unreadable = open_clips(tmp_path)
+    assert [one.id for one in clips] == ["a.wav"]
+    assert sorted(unreadable) == ["b.m4a", "c.WMA", "d.ape"]

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import soundfile
 
@@ -290,3 +291,35 @@ def test_a_plug_in_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
 def test_a_store_in_memory_is_refused(store: str, tmp_path: Path) -> None:
     done = run_command("runs", "--store", store, cwd=tmp_path)
     assert (done.returncode, "--store is memory" in done.stderr) == (2, True)
+
+
+def test_a_run_goes_on_with_the_clips_that_are_there_and_counts_the_others(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "tones", 9)
+    for number in range(1, 8):
+        (root / "clips" / f"{number}.wav").unlink()
+    asked = ("tones", "--model", "control/safe", "--json")
+    refused = call(tmp_path, "run", *asked)
+    assert refused.returncode == 2
+    assert len(refused.stderr.splitlines()) == 3
+    assert "does not exist: 7 of 9 clips, such as 'clips/1.wav', 'clips/2.wav'" in refused.stderr
+    assert "go on with the 2 other clips by --skip-missing" in refused.stderr
+    done = call(tmp_path, "run", *asked, "--skip-missing")
+    assert done.returncode == 0, done.stderr
+    assert "2 of 9 clips present; 7 missing: does not exist." in done.stderr
+    (found,) = json.loads(done.stdout)["runs"]
+    assert found["missing_clips"] == 7
+    board = call(tmp_path, "leaderboard").stdout
+    assert "2 samples, 7 clips missing" in board
+
+
+def test_a_run_says_which_channels_were_heard(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "tones", 2)
+    noise = np.random.default_rng(0).uniform(-0.4, 0.4, 16_000)
+    soundfile.write(root / "clips" / "0.wav", np.stack([noise, -noise], axis=1), 16_000)
+    done = call(tmp_path, "run", "tones", "--model", "listener")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(call(tmp_path, "runs", "show", "1", "--json").stdout)
+    note = "the mean of its 2 channels loses 60.0 dB; heard by channel 1"
+    assert (shown["notes"], shown["failures"]) == ({note: 1}, {})
+    assert "hiss" in shown["answers"]["tone_0"]
+    assert f"1 × {note}" in call(tmp_path, "runs", "show", "1").stdout

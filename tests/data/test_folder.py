@@ -194,7 +194,7 @@ def test_many_absent_clips_are_one_line_and_may_be_skipped(tmp_path: Path) -> No
         (tmp_path / "clips" / f"{number}.wav").unlink()
     (tmp_path / "clips" / "7.wav").write_bytes(b"")
     assert problems(tmp_path) == [
-        "metadata.jsonl line 1: file_name: does not exist: of 5 of 8 clips, such as "
+        "metadata.jsonl line 1: file_name: does not exist: 5 of 8 clips, such as "
         "'clips/0.wav', 'clips/2.wav', 'clips/4.wav'",
         "metadata.jsonl line 8: file_name: 'clips/7.wav' is empty (0 bytes)",
     ]

@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from audiocapbench.audio.waveform import MOST_BYTES, Mix, Mono, Samples, Waveform, mixed, resampled
+from audiocapbench.audio.waveform import MOST_BYTES, Mix, Mono, Samples, Waveform, resampled
 from audiocapbench.errors import AudioError
 
 HEAD_BYTES = 384
@@ -202,15 +202,12 @@ class AudioInfo(NamedTuple):
 
 
 class AudioStream(NamedTuple):
-    """Samples of a clip as they are decoded, in blocks of shape (frames, channels).
-
-    The ``note`` says which channels are heard, where that is not the mean of all.
-    """
+    """Samples of a clip as they are decoded, in blocks of shape (frames, channels)."""
 
     rate: int
     channels: int
     blocks: Iterator[Samples]
-    note: str = ""
+    note: str = ""  # of the ``Mix``
 
 
 def probe(source: Source) -> AudioInfo:
@@ -263,17 +260,15 @@ def open_stream(
             what = "is several streams, of which only the first would be heard; export it again"
             raise AudioError(what, subject=where)
         blocks = _checked_blocks(reader, where, seconds, spare_s)
-        channels, note = reader.channels, ""
+        channels, mix = reader.channels, Mix()
         if mono and channels > 1:
-            down = mixed
             if mono != "mean":  # which channels are heard shows at the end; it is decoded twice
                 with open_stream(source, seconds=seconds, spare_s=spare_s) as whole:
                     mix = Mix.of(whole.blocks, reader.rate, channels)
-                down, note = mix.down, mix.note
-            channels, blocks = 1, map(down, blocks)
+            channels, blocks = 1, map(mix.down, blocks)
         if rate is not None:
             blocks = resampled(blocks, reader.rate, rate, channels)
-        yield AudioStream(rate or reader.rate, channels, blocks, note)
+        yield AudioStream(rate or reader.rate, channels, blocks, mix.note)
 
 
 def decode(source: Source, *, mono: Mono = False, rate: int | None = None) -> Waveform:

@@ -59,14 +59,14 @@ class Waveform:
 
 
 class Mix(NamedTuple):
-    """Which channels of a clip are heard as their mean; where not all are, the note says why.
+    """Which channels of a clip are heard, by their mean; where not all are, the note says why.
 
     All are, unless their mean loses more than 10 dB to the loudest of them, on average over the
     parts of .4 s that are heard: where channels cancel, for some of the time or for all, or where
     few of many sound. Then it is the mean of as many of the loudest channels as lose least.
     """
 
-    channels: list[int]
+    channels: tuple[int, ...] = ()
     note: str = ""
 
     @classmethod
@@ -89,26 +89,22 @@ class Mix(NamedTuple):
         left = np.maximum(means / loudest[heard, None], _LEAST)
         lost = -10 * np.log10(left).sum(0) / max(1, len(left))
         if lost[-1] <= max(_MOST_LOST_DB, lost.min()):
-            return cls(list(range(count)))
+            return cls()
         chosen = sorted(order[: lost.argmin() + 1].tolist())
         numbers = " and ".join(str(one + 1) for one in chosen)
         what = f"the mean of its {count} channels loses {lost[-1]:.1f} dB"
-        return cls(chosen, f"{what}; heard by channel {numbers}")
+        return cls(tuple(chosen), f"{what}; heard by channel {numbers}")
 
     def down(self, samples: Samples) -> Samples:
-        """These channels of a block as one."""
-        return mixed(samples[:, self.channels] if self.note else samples)
-
-
-def mixed(samples: Samples) -> Samples:
-    """All channels as one: their mean."""
-    mean: Samples
-    if samples.shape[1] == 2:
-        # The same to the last bit; numpy's mean of two columns takes ten times as long.
-        mean = (samples[:, :1] + samples[:, 1:]) / np.float32(2)
-    else:
-        mean = samples.mean(axis=1, keepdims=True, dtype=np.float32)
-    return mean
+        """A block as one channel."""
+        mean: Samples
+        samples = samples[:, self.channels] if self.channels else samples
+        if samples.shape[1] == 2:
+            # The same to the last bit; numpy's mean of two columns takes ten times as long.
+            mean = (samples[:, :1] + samples[:, 1:]) / np.float32(2)
+        else:
+            mean = samples.mean(axis=1, keepdims=True, dtype=np.float32)
+        return mean
 
 
 def resampled(

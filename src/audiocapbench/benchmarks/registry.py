@@ -41,6 +41,7 @@ _SAMPLE_FIELDS = {
     "position": int,
     "details": Mapping,
 }
+_FLAG = inspect.Parameter("clips", inspect.Parameter.KEYWORD_ONLY, default=False)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -229,12 +230,9 @@ def _parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
         found = inspect.signature(factory).parameters
     except (TypeError, ValueError):
         return {}
-    more = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found.values())
-    clips = [
-        inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, default=False) for one in _CLIPS
-    ]
     named = {name: one for name, one in found.items() if one.kind not in _VARIABLE}
-    return ({one.name: one for one in clips} if more else {}) | named
+    takes_more = any(one.kind is one.VAR_KEYWORD for one in found.values())
+    return (dict.fromkeys(_CLIPS, _FLAG) if takes_more else {}) | named
 
 
 def _option_names(factory: Callable[..., object]) -> list[str]:

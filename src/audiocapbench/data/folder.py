@@ -140,11 +140,10 @@ def open_folder(
 def _said(why: str, lines: list[_Line], total: int) -> list[Problem]:
     """What is wrong with some clips: of each, or where they are many, once."""
     names = [repr(row.file_name[:80]) for _, row in lines]
-    if len(lines) <= _FEW:
-        said = zip(lines, names, strict=True)
-        return [Problem(where, "file_name", f"{name} {why}") for (where, _), name in said]
-    of, some = f"of {len(lines):,} of {total:,} clips", ", ".join(names[:_FEW])
-    return [Problem(lines[0][0], "file_name", f"{why}: {of}, such as {some}")]
+    said = [f"{name} {why}" for name in names]
+    if len(lines) > _FEW:
+        said = [f"{why}: {len(lines):,} of {total:,} clips, such as {', '.join(names[:_FEW])}"]
+    return [Problem(where, "file_name", one) for (where, _), one in zip(lines, said, strict=False)]
 
 
 def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_Line], list[Problem]]:

@@ -121,7 +121,7 @@ class SentAudio:
     channels: int
     duration_s: float
     sha256: str
-    note: str = ""  # which channels are heard, where that is not the mean of all
+    note: str = ""  # which channels are heard, where not all are
 
 
 @dataclass(frozen=True, slots=True)
