@@ -26,6 +26,7 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample, open_folder
 from audiocapbench.data.categories import fold_categories
+from audiocapbench.data.columns import Mapped, Reading
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.predictions import is_result_file
 from audiocapbench.data.row import UNCATEGORISED, read_references
@@ -117,12 +118,14 @@ def open_benchmark(
     )
 
 
-def file_benchmark(path: Path, name: str | None = None) -> Benchmark:
+def file_benchmark(path: Path, name: str | None = None, columns: Mapped | None = None) -> Benchmark:
     """A file of references as a benchmark, ``file/STEM``, whose clips cannot be heard."""
-    samples, notes = fold_categories(
+    reading = Reading(path, columns or {})
+    samples, folded = fold_categories(
         replace(one, category=one.category.strip() or UNCATEGORISED)
-        for one in read_references(path)
+        for one in read_references(path, reading)
     )
+    notes = [*(f"{path}: {note}." for note in reading.notes), *folded]
     return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples, notes=notes)
 
 
@@ -141,6 +144,7 @@ def subject(
     benchmark: str | None,
     data: Path | None = None,
     references: Path | None = None,
+    columns: Mapped | None = None,
     **clips: Unpack[ClipOptions],
 ) -> Benchmark:
     """What files of predictions are about: a benchmark with its audio, or references alone."""
@@ -150,7 +154,7 @@ def subject(
     if benchmark is not None:
         return open_benchmark(benchmark, data, references=references, **clips)
     if references is not None:
-        return file_benchmark(references)
+        return file_benchmark(references, columns=columns)
     # Results of several models about the same clips are one benchmark, whatever they are called.
     first = Path(files[0] if len(files) == 1 else "")
     if first.suffix.lower() == ".json" and is_result_file(first):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
@@ -16,6 +17,7 @@ from audiocapbench.errors import SHOWN, AudioCapBenchError, BenchmarkError, Data
 from audiocapbench.table import Findings, Result, signature_notes
 
 if TYPE_CHECKING:
+    from audiocapbench.data.pairing import Pairing
     from audiocapbench.data.predictions import PredictionFile
     from audiocapbench.data.problems import Problem
     from audiocapbench.scores.summary import FileScores
@@ -26,6 +28,7 @@ _METRICS = (
     "Comma-separated; 'audiocapbench metrics' lists them. "
     f"[default: of files {_OF_FILES}; of MECAT {_MECAT}]"
 )
+Columns = Annotated[list[str] | None, Option("--map")]
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,22 @@ class PredictionFiles:
         benchmark (NAME): Score the files as mecat-caption or mecat-qa does: group by group.
         model (NAME): Whose --predictions they are; of a file with a column 'model' or 'system',
             also whose to take. [default: as the file says, or its name]
+        columns (ROLE=COLUMN): Which column is the id, prediction, references, category or system,
+            such as id=audio_path,references=captions. How cells that hold several texts are split
+            may follow in brackets: captions[|], [list], [numbered] or [text].
     """
 
     predictions: list[str] | None = None
     references: Path | None = None
     benchmark: str | None = None
     model: str | None = None
+    columns: Columns = None
+
+    @property
+    def mapped(self) -> dict[str, str]:
+        from audiocapbench.data.columns import ROLES, mapped_columns
+
+        return mapped_columns(self.columns or (), ROLES)
 
 
 @options.command(app.command)
@@ -77,7 +90,9 @@ def score(
     bad = False
     if files != PredictionFiles() or run is None:
         if run is not None or not files.predictions or files.references is None:
-            raise AudioCapBenchError("score needs a RUN, or --predictions and --references")
+            raise AudioCapBenchError(
+                "score needs a RUN, or --predictions and --references (one file may be both)"
+            )
         if not panel.judge:
             return _score_files(files, files.references, metrics, out)
         run, bad = _import(files, metrics, panel, session, out)
@@ -108,11 +123,12 @@ def _import(
     from audiocapbench.engine.importing import import_run, model_name, read_files
 
     predictions, references = files.predictions or [], files.references
-    about = registry.subject(predictions, files.benchmark, None, references)
+    columns = files.mapped
+    about = registry.subject(predictions, files.benchmark, None, references, columns=columns)
     corpora.check_metrics(about.traits.aggregation, metrics or (), audio=False)
     # Whoever has no key is told so before anything is kept.
     plan.panel_judges(panel, about.traits, session.requests.get("timeout"))
-    given = read_files(predictions, about, files.model)
+    given = read_files(predictions, about, files.model, columns)
     paths = [PredictionFile.named(one, about.parts).path for one in predictions]
     inputs = [options.store_file(session.store), *paths, *filter(None, [references])]
     options.refuse_overwriting(out.per_sample, inputs)
@@ -120,7 +136,9 @@ def _import(
     model = model_name(files.model if named else paths[0].stem, given)
     with store.Store.open(session.store) as kept:
         end = import_run(kept, about, given, model)
-        say(f"The predictions are kept as run {end.run.id} in {kept.name}.")
+        say(*about.notes, f"The predictions are kept as run {end.run.id} in {kept.name}.")
+    _say_pairing(end.pairing)
+    say(*(f"Warning: {one}." for one in end.pairing.warnings()))
     _say_unmatched(end.bad, end.missing, end.surplus, end.note, ", counted as skipped")
     return end.run.id, bool(end.bad)
 
@@ -132,6 +150,7 @@ def _score_files(
     from audiocapbench.benchmarks.corpora import check_metrics
     from audiocapbench.benchmarks.mecat.groups import PARTS
     from audiocapbench.benchmarks.traits import base_name
+    from audiocapbench.data.columns import Reading
     from audiocapbench.data.predictions import PredictionFile, blank_note, read_predictions
     from audiocapbench.data.row import read_references
     from audiocapbench.library.scoring import ScoreResult
@@ -151,10 +170,13 @@ def _score_files(
         raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
     else:
         check_metrics(None, names, audio=False)
-        answers = read_predictions(path, model)
+        by_row = references.resolve() == path.resolve()
+        answers = read_predictions(path, model, columns=files.mapped, by_row=by_row)
         if model not in (None, answers.system):
             raise AudioCapBenchError(f"--model names what a --judge is shown; {path} names none")
-        scores = score_files(answers, read_references(references), names)
+        reading = Reading(references, files.mapped)
+        samples = read_references(references, reading, by_row=by_row)
+        scores = score_files(answers, samples, names, references=reading, tell=_say_pairing)
         result, bad = ScoreResult(scores, tuple(map(str, answers.bad))), answers.bad
         model = answers.system or path.stem
     if scores.ids or out.json:
@@ -164,6 +186,7 @@ def _score_files(
     out.write([({"model": model, **result.to_dict()}, scores.table)])
     if blank := blank_note(scores.table.texts):
         say(f"Warning: {blank}.")
+    say(*(f"Warning: {one}." for one in scores.warnings))
     _say_unmatched(bad, scores.missing, scores.surplus, scores.note)
     leave(failed=bool(bad or scores.missing))
 
@@ -222,6 +245,10 @@ def _score_mecat(
     return scores, found, answers.bad
 
 
+def _say_pairing(pairing: "Pairing") -> None:
+    say(*pairing.lines(get_terminal_size().columns))
+
+
 def _say_unmatched(
     bad: Sequence[object],
     missing: Sequence[str],
@@ -244,6 +271,7 @@ def import_predictions(
     clips: ClipOptions,
     references: Path | None = None,
     model: str | None = None,
+    columns: Columns = None,
     judge: str | None = None,
     metrics: options.Metrics = None,
     at: options.StoreOptions,
@@ -261,6 +289,7 @@ def import_predictions(
             mecat-caption or mecat-qa, its reference folder. [default of a result JSON: its own]
         model (NAME): Whose captions they are; of a file with a column 'model' or 'system', also
             whose to take. [default: as the file says]
+        columns (ROLE=COLUMN): As 'audiocapbench score' has it.
         judge (NAME): Who judged, where a result JSON with scores does not say it.
     """
     from audiocapbench.cli.progress import Terminal, show_runs
@@ -273,6 +302,7 @@ def import_predictions(
             data=data,
             references=references,
             model=model,
+            columns=PredictionFiles(columns=columns).mapped,
             judge=judge,
             metrics=metrics,
             store=at.store,
@@ -281,10 +311,12 @@ def import_predictions(
         )
     summary, end = result.summary, result.end
     say(*result.notes)
+    _say_pairing(end.pairing)
     with at.open() as kept:
         name, option = kept.name, kept.option
         document = {"store": name, **result.to_dict()} if at.json else None
         show_runs(kept, [summary], None if metrics is None else summary.metrics, document)
+    say(*(f"Warning: {one}." for one in end.pairing.warnings()))
     _say_unmatched(end.bad, end.missing, end.surplus, end.note, ", counted as skipped")
     number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
     say(

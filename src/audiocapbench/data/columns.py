@@ -60,6 +60,7 @@ _MAPPED = re.compile(r"(?P<name>.*?)\[(?P<form>.+)\]", re.DOTALL)
 Roles = Mapping[str, Sequence[str]]
 """Our names, each with those that people give it."""
 
+ROLES = ("id", "prediction", "references", "category", "instruction", "file_name", "system")
 Mapped = Mapping[str, str]
 """Columns by role, as the user names them: ``{"id": "audio_path"}``; a form may follow the name of
 one that holds several texts, such as ``captions[|]``, ``[list]``, ``[numbered]`` or ``[text]``."""
@@ -183,6 +184,9 @@ class Reading:
                 self._say_others(role, left, numbers)
             elif numbers:
                 self.columns.setdefault(role, f"{numbers[0]} … {numbers[-1]}")
+        index = names[0] if names and fold_name(names[0]) in INDEXES else None
+        if index is not None and found.get("id", index) != index:
+            self.note("its first column numbers the rows, and was left out")
         self.columns |= {role: name for role, name in found.items() if role not in self.columns}
         return found
 

@@ -185,6 +185,7 @@ def _read_file(
     for where, row in rows:
         if by_row and "id" not in row:
             row["id"] = f"row {reading.rows}"
+            reading.note("it has no ids: what stands in a row belongs together")
         whose = "" if head is not None else str(row.get("system") or "").strip()
         made = by_system.setdefault(whose, Predictions({}, bad, head, whose, readings=[reading]))
         _add(made, where, row, source.part, asked)

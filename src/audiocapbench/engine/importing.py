@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from audiocapbench import audio
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data import Problem
+from audiocapbench.data.columns import Mapped
 from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
+from audiocapbench.data.pairing import Pairing
 from audiocapbench.data.predictions import (
     Asked,
     Prediction,
@@ -48,6 +50,7 @@ class ImportEnd(NamedTuple):
     missing: tuple[str, ...]
     surplus: tuple[str, ...]
     note: str
+    pairing: Pairing
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -56,11 +59,16 @@ class ImportEnd(NamedTuple):
             "surplus_ids": list(self.surplus),
             "bad_lines": [str(one) for one in self.bad],
             "note": self.note,
+            "read": self.pairing.to_dict(),
+            "warnings": self.pairing.warnings(),
         }
 
 
 def read_files(
-    files: Sequence[str], benchmark: Benchmark, system: str | None = None
+    files: Sequence[str],
+    benchmark: Benchmark,
+    system: str | None = None,
+    columns: Mapped | None = None,
 ) -> Predictions:
     """Read predictions, or those of one ``system``; ``PART=FILE`` where a benchmark has parts."""
     if not files:
@@ -73,7 +81,7 @@ def read_files(
     parts = sorted(f"{source.part or ''}={audio.sha256(source.path)}" for source in sources)
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     asked = Asked([one.id for one in benchmark.samples], benchmark.parts)
-    found = read_predictions(sources, system, asked)
+    found = read_predictions(sources, system, asked, columns=columns)
     if not found.by_id:
         why = f": {found.bad[0]}" if found.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
@@ -147,7 +155,8 @@ def import_run(
         unnamed = f"the file does not say who judged, so its judge is {UNNAMED_JUDGE!r}"
         notes.append(f"{unnamed}; --judge names it")
     note = "; ".join(filter(None, notes))
-    return ImportEnd(run, is_new, tuple(found.bad), missing, surplus, note)
+    pairing = Pairing(found, samples)
+    return ImportEnd(run, is_new, tuple(found.bad), missing, surplus, note, pairing)
 
 
 def _outcome(key: str, found: Predictions) -> Outcome:

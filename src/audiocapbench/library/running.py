@@ -1,6 +1,6 @@
 """Runs: models are asked about a benchmark, captions from elsewhere are imported, judges judge."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -303,6 +303,7 @@ def import_run(
     model: str | None = None,
     judge: str | None = None,
     data: str | PathLike[str] | None = None,
+    columns: Mapping[str, str] | None = None,
     metrics: Names | None = None,
     store: StoreLike = DEFAULT_STORE,
     progress: Callable[[int, int], None] | None = None,
@@ -318,6 +319,7 @@ def import_run(
         model: Whose captions they are; a file may say it itself.
         judge: Who judged, where a result file with scores does not say it.
         data: The folder that ``audiocapbench build`` made, for a benchmark that needs one.
+        columns: What columns are called in the files, by role, such as {"id": "audio_path"}.
         metrics: Names in a list or between commas; the benchmark's own by default.
         store: Where the run is kept: a file, a database URL or an open store.
         progress: Told how many of how many steps are done: reading, keeping and scoring.
@@ -334,9 +336,9 @@ def import_run(
         if not isinstance(benchmark, Benchmark):
             name, folder = (None if one is None else str(one) for one in (benchmark, data))
             place = None if folder is None else Path(folder)
-            benchmark = subject(read, name, place, where, **clips)
+            benchmark = subject(read, name, place, where, columns, **clips)
         tell(1, 4)
-        found = read_files(read, benchmark, model)
+        found = read_files(read, benchmark, model, columns)
         tell(2, 4)
     chosen = list(benchmark.traits.metrics) if metrics is None else scoring.metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)

@@ -1,7 +1,7 @@
 """What a run, or a set of predictions from files, amounts to by some metrics and judges."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
@@ -13,8 +13,10 @@ import numpy as np
 from audiocapbench.benchmarks.corpora import compute_by_corpus, with_parts
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
+from audiocapbench.data.columns import Reading
 from audiocapbench.data.outcome import total_cost
-from audiocapbench.data.predictions import Predictions, match_samples
+from audiocapbench.data.pairing import Pairing
+from audiocapbench.data.predictions import Predictions
 from audiocapbench.errors import did_you_mean
 from audiocapbench.judges import aggregation
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel, together
@@ -243,6 +245,14 @@ class FileScores:
     surplus: tuple[str, ...] = ()
     unscored: tuple[dict[str, str], ...] = ()
     note: str = ""
+    pairing: Pairing | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a careful colleague would doubt in it, in sentences."""
+        points = {one: self.table.point(Scorer(one)).value for one in self.metrics}
+        known = {name: value for name, value in points.items() if value is not None}
+        return [] if self.pairing is None else self.pairing.warnings(known)
 
     @property
     def columns(self) -> dict[str, dict[str, float]]:
@@ -255,15 +265,27 @@ class FileScores:
         for name, ids in (("missing", self.missing), ("surplus", self.surplus)):
             document |= {name: len(ids), f"{name}_ids": list(ids)}
         document |= {"note": self.note} if self.note else {}
+        if self.pairing is not None:
+            document |= {"read": self.pairing.to_dict(), "warnings": self.warnings}
         return document | self.table.to_dict(self.metrics, self.unscored)
 
 
 def score_files(
-    predictions: Predictions, samples: Sequence[Sample], metrics: Sequence[str]
+    predictions: Predictions,
+    samples: Sequence[Sample],
+    metrics: Sequence[str],
+    *,
+    references: Reading | None = None,
+    tell: Callable[[Pairing], None] = lambda _pairing: None,
 ) -> FileScores:
-    """Score predictions against references by id; without a category, a sample has no group."""
-    predictions, note = match_samples(predictions, samples)
-    return replace(score_groups(None, metrics, samples, predictions.texts), note=note)
+    """Score predictions against references by id; without a category, a sample has no group.
+
+    Before that, ``tell`` is told how they were paired; ``references`` is how these were read.
+    """
+    pairing = Pairing.of(predictions, samples, references)
+    tell(pairing)
+    scores = score_groups(None, metrics, samples, pairing.predictions.texts)
+    return replace(scores, note=pairing.note, pairing=pairing)
 
 
 def score_groups(

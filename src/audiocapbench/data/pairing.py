@@ -1,0 +1,139 @@
+"""Predictions beside their references: how they met, as they stand, and what to doubt in it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from audiocapbench.data.columns import Reading
+from audiocapbench.data.outcome import Sample
+from audiocapbench.data.predictions import Predictions, match_samples
+from audiocapbench.errors import DatasetError
+
+_SHOWN = 3
+_FEW, _VERBATIM, _LONG = 3, 0.9, 60
+_OF_FIVE = {"clotho": (1043, 1045), "audiocaps": (957, 964, 975, 494, 495)}
+"""Corpora with five captions a clip, and how many clips their test and validation sets have."""
+
+_BEYOND = {
+    "cider_d": 4.0,
+    "spider": 2.4,
+    "spice": 0.8,
+    "meteor": 0.95,
+    "rouge_l": 0.95,
+    "bleu_1": 0.98,
+    "bleu_2": 0.95,
+    "bleu_3": 0.95,
+    "bleu_4": 0.9,
+    "fense": 0.97,
+    "sbert": 0.97,
+}
+"""What neither a person nor a system was seen to reach on captions of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Predictions under the ids of samples, and a ``note`` where these were changed."""
+
+    predictions: Predictions
+    samples: Sequence[Sample]
+    note: str = ""
+    references: Reading | None = None
+
+    @classmethod
+    def of(
+        cls, predictions: Predictions, samples: Sequence[Sample], references: Reading | None = None
+    ) -> "Pairing":
+        met, note = match_samples(predictions, samples)
+        made = cls(met, samples, note, references)
+        files = made.readings
+        for role, name in (files[0].mapped if files else {}).items():
+            taken = [one.columns.get(role) for one in files]
+            if role == "id" and name not in taken:
+                raise DatasetError(f"no file has the column {name!r}; its ids are in {taken[0]!r}")
+        return made
+
+    @property
+    def readings(self) -> list[Reading]:
+        return [*self.predictions.readings, *([self.references] if self.references else [])]
+
+    @property
+    def counts(self) -> tuple[int, float, int]:
+        """References a sample: the fewest, the median and the most."""
+        counts = [len(one.references) for one in self.samples] or [0]
+        return min(counts), median(counts), max(counts)
+
+    @property
+    def pairs(self) -> list[tuple[Sample, str]]:
+        texts = self.predictions.texts
+        return [(one, texts[one.id]) for one in self.samples if one.id in texts]
+
+    def to_dict(self) -> dict[str, Any]:
+        pairs, references = self.pairs, self.references
+        return {
+            "predictions": [one.to_dict() for one in self.predictions.readings],
+            "references": None if references is None else references.to_dict(),
+            "samples": len(self.samples),
+            "references_per_sample": dict(zip(("min", "median", "max"), self.counts, strict=True)),
+            "matched": len(pairs),
+            "how": self.note or "by id",
+            "pairs": [
+                {"id": one.id, "prediction": text, "references": list(one.references)}
+                for one, text in pairs[:_SHOWN]
+            ],
+        }
+
+    def lines(self, width: int = 100) -> list[str]:
+        """What was read, in a few lines, none of a pair longer than the terminal is wide."""
+        low, middle, high = self.counts
+        each = f"{low}" if low == high else f"{low} to {high} (median {middle:g})"
+        lines = [
+            f"Read {one}{''.join(f'; {note}' for note in one.notes)}." for one in self.readings
+        ]
+        pairs = self.pairs
+        how = f"{len(pairs):,} of {len(self.samples):,} samples have a prediction"
+        lines.append(f"{how}; references a sample: {each}.")
+        for one, text in pairs[:_SHOWN]:
+            line = " ".join(f"  {one.id}: {text!r} beside {one.references[0]!r}".split("\n"))
+            more = f" and {len(one.references) - 1} more" if one.references[1:] else ""
+            room = max(20, width - len(more) - 1)
+            lines.append((line if len(line) <= room else f"{line[: room - 1]}…") + more)
+        return lines
+
+    def warnings(self, scores: Mapping[str, float] | None = None) -> list[str]:
+        """What a careful colleague would doubt, in sentences; with ``scores`` also in these."""
+        pairs, samples = self.pairs, self.samples
+        found = []
+        _, middle, most = self.counts
+        names = " ".join(str(one.path).casefold() for one in self.readings)
+        five = [
+            name
+            for name, sizes in _OF_FIVE.items()
+            if name in names or (len(samples) in sizes and middle == 1)
+        ]
+        if middle == 1 and len(samples) >= _FEW and (five or most >= 5):
+            known = f"{five[0]} has five" if five else f"some have {most}"
+            found.append(f"most samples have one reference, but {known}; are captions lost?")
+        if len(samples) >= _FEW and len({one.references for one in samples}) == 1:
+            found.append("all samples have the same references")
+        if len(pairs) >= _FEW and len({text for _, text in pairs}) == 1:
+            found.append("all predictions are the same text")
+        same = sum(text.strip() in one.references and bool(text.strip()) for one, text in pairs)
+        if len(pairs) >= _FEW and same >= _VERBATIM * len(pairs):
+            found.append(
+                f"{same:,} of {len(pairs):,} predictions stand among their references word for "
+                "word; are references scored against themselves?"
+            )
+        if samples and (words := median(len(one.references[0].split()) for one in samples)) > _LONG:
+            found.append(
+                f"references have {words:g} words on median; are several written as one, or a list?"
+            )
+        if 2 * len(pairs) < len(samples):
+            lost = len(samples) - len(pairs)
+            found.append(f"{lost:,} of {len(samples):,} samples have no prediction")
+        beyond = [name for name, value in (scores or {}).items() if value > _BEYOND.get(name, 1e9)]
+        if beyond and len(pairs) >= _FEW:
+            found.append(f"{', '.join(beyond)}: higher than people or systems were seen to reach")
+        if scores and len(pairs) >= _FEW and not any(scores.values()):
+            found.append("every score is 0; are these the references of these predictions?")
+        return found
