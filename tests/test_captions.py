@@ -176,6 +176,92 @@ def test_a_cell_without_a_text_is_not_taken_for_one(score: Scorer) -> None:
             score(pandas.Series({"a": empty, "b": "x"}, dtype=object), {"a": "x", "b": "x"})
 
 
+def tables(rows: list[dict[str, Any]]) -> Iterator[Any]:
+    """The same table as libraries have it."""
+    yield rows
+    yield generated(rows)
+    yield needs("pandas").DataFrame(rows)
+    yield needs("pyarrow").Table.from_pylist(rows)
+    yield needs("datasets").Dataset.from_list(rows)
+
+
+def listed(values: list[Any]) -> list[list[str]]:
+    return [[one] if isinstance(one, str) else one for one in values]
+
+
+@both
+def test_a_table_is_read_as_a_file_is(score: Scorer) -> None:
+    texts = [{"fname": key, "output": text} for key, text in by_id(TEXTS).items()]
+    rows = [{"id": key, "captions": one} for key, one in turned(by_id(listed(REFERENCES))).items()]
+    long = [{"id": row["id"], "caption": text} for row in rows for text in row["captions"]]
+    wide = [{"id": row["id"], "caption_1": row["captions"][0]} for row in rows]
+    for place, row in enumerate(rows):
+        wide[place]["caption_2"] = [*row["captions"], None][1]
+    cells = [{"id": row["id"], "references": repr(row["captions"])} for row in rows]
+    for references in (rows, long, wide, cells):
+        assert_paired(score(texts, references))
+        assert_paired(score(by_id(TEXTS), references))
+
+
+@both
+def test_a_table_of_any_library_is_welcome(score: Scorer) -> None:
+    whole = [
+        {"audio_path": f"clips/{key}.wav", "prediction": text, "references": references}
+        for key, text, references in zip(IDS, TEXTS, listed(REFERENCES), strict=True)
+    ]
+    for one, other in zip(tables(whole), tables(whole[::-1]), strict=True):
+        assert_paired(score(one, other))
+    unnamed = [{key: row[key] for key in ("prediction", "references")} for row in whole]
+    for one, other in zip(tables(unnamed), tables(unnamed), strict=True):
+        assert_paired(score(one, other))
+        assert_paired(score(TEXTS, needs("pandas").DataFrame(unnamed)))
+    frame = needs("pandas").DataFrame(unnamed, index=IDS)
+    assert_paired(score(frame, frame[::-1]))
+    assert_paired(score(frame, frame))
+    with pytest.raises(acb.AudioCapBenchError, match="are in order"):
+        score(TEXTS, frame)
+    with pytest.raises(acb.AudioCapBenchError, match="4 predictions and 3 references"):
+        score(unnamed, unnamed[:3])
+
+
+@both
+def test_a_table_with_ids_twice_or_cells_without_a_text_is_refused(score: Scorer) -> None:
+    twice = [{"id": "a", "prediction": "x"}, {"id": "a", "prediction": "y"}]
+    with pytest.raises(acb.AudioCapBenchError, match="'a' has another prediction above"):
+        score(twice, {"a": "x"})
+    frame = needs("pandas").DataFrame({"id": ["a", "b"], "prediction": ["x", None]})
+    with pytest.raises(acb.AudioCapBenchError, match="its prediction is not text"):
+        score(frame, {"a": "x", "b": "x"})
+    with pytest.raises(acb.AudioCapBenchError, match="its prediction is missing"):
+        score(frame[["id"]], {"a": "x", "b": "x"})
+    with pytest.raises(acb.AudioCapBenchError, match="names a column twice"):
+        score(frame[["id", "prediction", "id"]], {"a": "x", "b": "x"})
+
+
+def test_columns_can_be_named(tmp_path: Any) -> None:
+    rows = [{"clip no": key, "said": text} for key, text in by_id(TEXTS).items()]
+    columns = {"id": "clip no", "prediction": "said"}
+    assert_paired(acb.score(rows, by_id(REFERENCES), "cider_d,rouge_l", columns=columns))
+    path = tmp_path / "p.csv"
+    path.write_text("clip no,said\n" + "".join(f"{a},{b}\n" for a, b in by_id(TEXTS).items()))
+    assert_paired(acb.score(path, by_id(REFERENCES), "cider_d,rouge_l", columns=columns))
+    with pytest.raises(acb.AudioCapBenchError, match="no column 'sid'"):
+        acb.score(rows, by_id(REFERENCES), columns={**columns, "prediction": "sid"})
+    for wrong in ({"predictions": "said"}, {"id": "clip no"}):
+        with pytest.raises(acb.AudioCapBenchError, match="column"):
+            acb.score(TEXTS, REFERENCES, columns=wrong)
+
+
+@both
+def test_a_list_that_was_written_as_a_text_is_read_as_a_list(score: Scorer) -> None:
+    assert_paired(score(TEXTS, [repr(one) for one in listed(REFERENCES)]))
+    with pytest.raises(acb.AudioCapBenchError, match="give each sample a list"):
+        score(TEXTS, [*TEXTS[:3], "a man talks|a man speaks"])
+    one = score(["a|b", "c"], [["a|b"], ["c"]])
+    assert one["rouge_l"].value == 1.0
+    assert score(["rain; wind", "a dog"], ["rain; wind", "a dog"])["rouge_l"].value == 1.0
+
+
 # Lists of references that were turned round.
 
 CLIPS = [

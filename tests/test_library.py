@@ -116,12 +116,6 @@ def test_categories_of_captions_give_scores_by_group() -> None:
     assert by_group == {"all": pytest.approx(2 / 3), "x": 1.0, "y": 0.0}
 
 
-class WholeTable:
-    """Has columns, as a DataFrame does."""
-
-    columns = ("id", "prediction")
-
-
 @pytest.mark.parametrize(
     ("predictions", "references", "words"),
     [
@@ -132,7 +126,6 @@ class WholeTable:
         (["a"], ["  "], "sample 0 has no reference, or a blank one"),
         ([], [], "no references"),
         ({"a", "b"}, ["a", "b"], "a set has no order"),
-        (WholeTable(), ["a", "b"], r"table frame\.set_index\('id'\)\['prediction'\]"),
         ({"a": "x"}, {"b": "x"}, "no prediction has references under its id"),
         ({1: "x", "1": "y"}, {"1": "x"}, "1 ids more than once, such as '1'"),
     ],
@@ -349,8 +342,6 @@ def test_the_index_of_a_series_is_its_ids() -> None:
     texts = pandas.Series(["a dog barks", "rain falls"], index=["b", "a"])
     references = pandas.Series(["rain falls", "a dog barks"], index=["a", "b"])
     assert acb.score(texts, references, "rouge_l")["rouge_l"].value == 1.0
-    with pytest.raises(acb.AudioCapBenchError, match="is a column"):
-        acb.score(texts.to_frame(), references, "rouge_l")
 
 
 def test_intervals_are_promised_only_where_there_are_some() -> None:

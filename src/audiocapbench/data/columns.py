@@ -148,6 +148,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     forms: dict[str, str] = field(default_factory=dict)
     several: tuple[str, ...] = ()
+    content: bytes | None = None  # of what is no file
     _equal: list[tuple[str, str]] = field(default_factory=list)
 
     def note(self, words: str) -> None:

@@ -94,10 +94,12 @@ class Asked:
 
 
 class PredictionFile(NamedTuple):
-    """A prediction file, and the part that its plain texts answer; None for all of them."""
+    """A prediction file, the part that its plain texts answer, None for all of them, and what it
+    holds where it is not on disk."""
 
     path: Path
     part: str | None = None
+    content: bytes | None = None
 
     @classmethod
     def named(cls, text: str, parts: Sequence[str] = ()) -> "PredictionFile":
@@ -157,7 +159,7 @@ def _read_file(
     head, content = None, None
     rows: Iterator[Record]
     bad: list[Problem] = []
-    reading = Reading(path, mapped)
+    reading = Reading(path, mapped, content=source.content)
     ids = tuple(one for one in IDS if one not in asked.parts)
     columns = ((*ids, *PREDICTIONS) if by_row else ids, (*PREDICTIONS, *asked.parts))
     roles: Roles = {"id": ids, "prediction": PREDICTIONS, "system": SYSTEMS}

@@ -58,6 +58,8 @@ def _with_texts(fields: dict[str, Any], roles: Roles) -> dict[str, Any]:
 
 def opened(path: PurePath, reading: Reading | None = None) -> tuple[PurePath, bytes]:
     """What a file holds, and what it is called, once it is unpacked and, for a Reading, UTF-8."""
+    if reading is not None and reading.content is not None:
+        return path, reading.content
     path, content = read_bytes(path)
     if reading is not None and path.suffix.lower() not in (".parquet", *SHEETS):
         encoding = encoding_of(content, guess=True)
@@ -193,14 +195,18 @@ def _readable(column: Any) -> Iterator[str]:
 
 
 def json_value(value: Any) -> Any:
-    """What a cell says as JSON has it; a number that is none is nothing."""
+    """What a cell says as JSON has it; a number that is none, and NA of pandas, is nothing."""
+    value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, dict):
         return {str(key): json_value(one) for key, one in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple | set):
         return [json_value(one) for one in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, str | int) else str(value)
+    missing = type(value).__name__ in ("NAType", "NaTType")
+    return (
+        value if isinstance(value, str | int) else None if value is None or missing else str(value)
+    )
 
 
 def _document(path: PurePath, content: bytes | None) -> Any:

@@ -11,15 +11,7 @@ from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.data.predictions import Predictions
 from audiocapbench.errors import AudioCapBenchError, DatasetError, MetricError
 from audiocapbench.judges.registry import is_judge_name
-from audiocapbench.library import scoring
-from audiocapbench.library.captions import (
-    ROWS_COMPARED,
-    check_not_turned,
-    id_text,
-    read_captions,
-    read_column,
-    samples_of,
-)
+from audiocapbench.library import captions, scoring
 from audiocapbench.metrics.names import split_list
 from audiocapbench.scores.estimate import counted
 from audiocapbench.scores.summary import score_files
@@ -90,7 +82,7 @@ class AudioCaptionMetric:
         keyed = {str(place) if one.id is None else one.id: one for place, one in enumerate(entries)}
         texts = {key: one.text for key, one in keyed.items() if one.text is not None}
         known = {key: one.references for key, one in keyed.items() if one.references}
-        scores = score_files(Predictions.of_texts(texts), samples_of(known), self.metrics)
+        scores = score_files(Predictions.of_texts(texts), captions.samples_of(known), self.metrics)
         note = "; ".join(filter(None, (scores.note, note)))
         return scoring.ScoreResult(replace(scores, metrics=self.metrics, note=note))
 
@@ -170,12 +162,12 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
     found: dict[str | None, CaptionEntry] = {}
     differing = 0
     for part in parts:
-        captions: dict[str | None, str | None] = {}
+        texts: dict[str | None, str | None] = {}
         for one in part:
             first = found.setdefault(one.id, one)
             if first.references != one.references:
                 raise DatasetError(f"sample {one.id!r} has two sets of references")
-            if captions.setdefault(one.id, one.text) != one.text:
+            if texts.setdefault(one.id, one.text) != one.text:
                 what = f"sample {one.id!r} has two captions"
                 raise DatasetError(f"{what}; call reset() before each evaluation")
             differing += first.text != one.text
@@ -188,21 +180,20 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
 def _batch(
     predictions: Any, references: Any, ids: Any, before: Sequence[CaptionEntry]
 ) -> list[CaptionEntry]:
-    named = None if ids is None else read_column(ids, "ids")
+    named = None if ids is None else captions.read_column(ids, "ids")
     others = () if named is None else (named,)
-    answers, samples, in_order = read_captions(predictions, references, *others)
+    latest = [(one.text or "", *one.references) for one in before[-captions.ROWS_COMPARED :]]
+    answers, samples, in_order, _ = captions.read_captions(
+        predictions, references, *others, before=latest
+    )
     if answers.bad:
         raise DatasetError(f"predictions cannot all be read: {answers.bad[0]}")
     known = {one.id: list(one.references) for one in samples}
     places = dict.fromkeys([*known, *answers.texts])
     names: dict[str, str | None] = {key: None if in_order else key for key in places}
     if named is not None:
-        names |= {key: id_text(one) for key, one in named.by_id.items()}
+        names |= {key: captions.id_text(one) for key, one in named.by_id.items()}
         if names.keys() != named.by_id.keys():
             raise DatasetError("ids are not about the same samples as predictions and references")
     texts = answers.texts
-    found = [CaptionEntry(names[key], texts.get(key), known.get(key, [])) for key in places]
-    if in_order:
-        latest = (*before[-ROWS_COMPARED:], *found)
-        check_not_turned([(one.text or "", *one.references) for one in latest])
-    return found
+    return [CaptionEntry(names[key], texts.get(key), known.get(key, [])) for key in places]

@@ -1,4 +1,4 @@
-"""What callers give as captions, in order, by id or in a file, read alike by every call.
+"""What callers give as captions, in order, by id, as a table or in a file, read alike by all calls.
 
 Order is never taken for ids, nor ids for order: both sides come in one way, or are refused.
 """
@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.predictions import Predictions, read_predictions
+from audiocapbench.data.cells import split_column
+from audiocapbench.data.columns import IDS, Mapped, Reading, has_column
+from audiocapbench.data.predictions import PredictionFile, Predictions, read_predictions
+from audiocapbench.data.problems import InvalidDataError
+from audiocapbench.data.records import json_value, table_text
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError
-
-Texts = str | PathLike[str] | Mapping[Any, str | None] | Iterable[Any]
-Captions = str | PathLike[str] | Mapping[Any, str | Sequence[str]] | Iterable[Any]
 
 _COLLATED = (
     "torch's default collation turns lists of references round; give the DataLoader a collate_fn "
@@ -30,22 +31,16 @@ ROWS_COMPARED, _FEWEST_PAIRS = 60, 8
 
 
 class Argument(NamedTuple):
-    """The values of an argument, with their ids unless they are in order; or a file of them."""
+    """The values of an argument, with ids unless they are in order; of a file, one of no value."""
 
     name: str
     values: list[Any]
     ids: list[str] | None = None
-    file: Path | None = None
+    file: PredictionFile | None = None
 
     @property
     def by_id(self) -> dict[str, Any]:
-        ids = map(str, range(len(self.values))) if self.ids is None else self.ids
-        return dict(zip(ids, self.values, strict=True))
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether ids, if any, say no more than order: 0, 1, 2, …"""
-        return self.ids is None or self.ids == [str(place) for place in range(len(self.ids))]
+        return dict(zip(self.ids or map(str, range(len(self.values))), self.values, strict=True))
 
 
 class CaptionPairs(NamedTuple):
@@ -54,52 +49,119 @@ class CaptionPairs(NamedTuple):
     predictions: Predictions
     samples: list[Sample]
     in_order: bool
+    reading: Reading
 
 
-def read_captions(predictions: Any, references: Any, *others: Argument) -> CaptionPairs:
-    """Both sides, with other columns about them, where pairing them is no guess."""
-    texts, rows = _side(predictions, "predictions"), _side(references, "references")
-    in_order = _are_in_order((texts, rows, *others))
+def read_captions(
+    predictions: Any,
+    references: Any,
+    *others: Argument,
+    columns: Mapped | None = None,
+    before: Sequence[Sequence[str]] = (),
+) -> CaptionPairs:
+    """Both sides, with others about them, where pairing them is no guess.
+
+    ``columns`` are by role. ``before`` has the latest rows of the same loop: texts with references.
+    """
+    texts = _side(predictions, "predictions", columns or {})
+    rows = _side(references, "references", columns or {})
+    if columns and not (
+        {*columns} <= {"id", "prediction", "references"} and (texts.file or rows.file)
+    ):
+        raise DatasetError("columns names the id, prediction and references of a table or file")
+    in_order = _are_in_order([texts, rows, *others])
     if in_order:
-        _check_shape((texts, rows, *others), of_torch=isinstance(references, list))
+        _check_shape([texts, rows, *others], of_torch=isinstance(references, list))
+    by_row = texts.file is not None and (predictions is references or texts.file == rows.file)
     if texts.file:
-        answers = read_predictions(texts.file)
+        answers = read_predictions([texts.file], columns=columns, by_row=by_row)
+        if texts.file.content and answers.bad:
+            raise InvalidDataError(texts.file.path, answers.bad, 5)
     else:
         given = {key: one for key, one in texts.by_id.items() if one is not None}
         answers = Predictions.of_texts({key: _text(one, key) for key, one in given.items()})
+    path, _, content = rows.file or PredictionFile(Path("references"))
+    reading = Reading(path, columns or {}, content=content)
     if rows.file:
-        samples = read_references(rows.file)
+        samples = read_references(path, reading, by_row=by_row)
     else:
-        samples = samples_of({key: _texts(one, key) for key, one in rows.by_id.items()})
-    return CaptionPairs(answers, samples, in_order)
+        samples = _samples(rows.by_id, reading)
+    if in_order:
+        own = answers.texts
+        _check_not_turned([*before, *((own.get(one.id, ""), *one.references) for one in samples)])
+    return CaptionPairs(answers, samples, in_order, reading)
 
 
-def _side(given: Any, name: str) -> Argument:
-    if not isinstance(given, str | PathLike):
-        return read_column(given, name)
-    path = Path(given)
-    if not path.is_file():
-        is_ = "is a folder, and not" if path.is_dir() else "is not there, as"
-        raise DatasetError(
-            f"{str(path)!r:.80} {is_} a file of {name}; captions themselves come in a list"
-        )
-    return Argument(name, [], file=path)
+def _samples(given: Mapping[str, Any], reading: Reading) -> list[Sample]:
+    """Samples of references; where one is a text that was written as a list, of that list."""
+    found = {key: _texts(one, key) for key, one in given.items()}
+    single = [key for key, one in given.items() if isinstance(one, str)]
+    try:
+        # Of captions at hand, a semicolon is a part.
+        split, note = split_column([found[key][0] for key in single], "references", several=True)
+    except DatasetError as error:
+        what = error.reason.partition("; say which")[0]
+        raise DatasetError(f"{what}; give each sample a list, of one text, too") from None
+    reading.note(note)
+    return samples_of(found | dict(zip(single, split, strict=True)))
+
+
+def _side(given: Any, name: str, columns: Mapped) -> Argument:
+    if isinstance(given, str | PathLike):
+        path = Path(given)
+        if not path.is_file():
+            is_ = "is a folder, and not" if path.is_dir() else "is not there, as"
+            raise DatasetError(
+                f"{str(path)!r:.80} {is_} a file of {name}; captions themselves come in a list"
+            )
+        return Argument(name, [None], [""], PredictionFile(path))
+    if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
+        rows = _table_rows(given)
+    else:
+        found = read_column(given, name)
+        rows = found.values
+        if found.ids is not None or not rows or not all(isinstance(one, Mapping) for one in rows):
+            return found
+    cells = [{str(key): json_value(one) for key, one in row.items()} for row in rows]
+    named = "id" in columns or any(has_column(IDS, row) for row in cells[:1])
+    cells = cells if named else [row | {"id": str(place)} for place, row in enumerate(cells)]
+    file = PredictionFile(
+        Path(f"table of {name}.jsonl"), None, table_text(cells, ".jsonl", ()).encode()
+    )
+    return Argument(name, [None] * (1 if named else len(cells)), [""] if named else None, file)
+
+
+def _table_rows(given: Any) -> list[Mapping[Any, Any]]:
+    """The rows of a data frame of pandas or polars, a table of Arrow or a set of Hugging Face."""
+    if hasattr(given, "with_format"):  # which would decode audio
+        given = given.with_format("arrow")[:]
+    if hasattr(given, "column_names"):
+        given = given.flatten()
+        given = given.select([one.name for one in given.schema if "binary" not in str(one.type)])
+    elif not _is_counted(getattr(given, "index", None)):
+        given = given.reset_index()
+    names = list(given.column_names if hasattr(given, "column_names") else given.columns)
+    if len(set(names)) < len(names):
+        raise DatasetError("a table names a column twice; give each a name of its own")
+    cells = zip(*(_plain(given[name]) for name in names), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in cells]
+
+
+def _is_counted(index: Any) -> bool:
+    """Whether an index is none, or the one of pandas that is order: 0, 1, 2, …"""
+    counted = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+    return index is None or callable(index) or counted
 
 
 def read_column(given: Any, name: str) -> Argument:
     """The values of a list, an array or a generator, or those of a dict or a series with ids."""
     if isinstance(given, Mapping):
-        return _identified(name, given.values(), given.keys())
-    odd = isinstance(given, str | bytes | set | frozenset) or hasattr(given, "columns")
-    if odd or not isinstance(given, Iterable):
-        how = (
-            "a list, one for each sample, a dict by id, or a column: a set has no order, and of a "
-        )
-        how += "table frame.set_index('id')['prediction'] is a column"
+        return _identified(name, list(given.values()), given)
+    if isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable):
+        how = "a list, one for each sample, a dict by id, or a column or table; a set has no order"
         raise DatasetError(f"{name} is {given!r:.60}; it must be {how}")
-    index: Any = getattr(given, "index", None)
-    counted = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
-    if index is None or callable(index) or counted:
+    index = getattr(given, "index", None)
+    if _is_counted(index):
         return Argument(name, _plain(given))
     return _identified(name, _plain(given), _plain(index))
 
@@ -109,15 +171,14 @@ def _plain(given: Any) -> list[Any]:
     return list(next((way() for way in ways if way), given))
 
 
-def _identified(name: str, values: Iterable[Any], ids: Iterable[Any]) -> Argument:
+def _identified(name: str, values: list[Any], ids: Iterable[Any]) -> Argument:
     counts = Counter(map(id_text, ids))
-    twice = [key for key, count in counts.items() if count > 1]
-    if twice:
+    if twice := [key for key, count in counts.items() if count > 1]:
         raise DatasetError(
             f"{name} has {len(twice):,} ids more than once, such as {twice[0]!r:.60}; give each "
             "sample an id of its own, and several references in a list"
         )
-    return Argument(name, list(values), list(counts))
+    return Argument(name, values, list(counts))
 
 
 def id_text(given: Any) -> str:
@@ -127,10 +188,10 @@ def id_text(given: Any) -> str:
     return str(given)
 
 
-def _are_in_order(columns: Iterable[Argument]) -> bool:
-    """Whether columns are in order; refused where some are and others are by id."""
-    ordered = [one.name for one in columns if one.ids is None and not one.file]
-    by_id = [one.name for one in columns if one.file or not one.is_counted]
+def _are_in_order(given: Sequence[Argument]) -> bool:
+    """Whether arguments are in order; refused where some are and others have ids that say more."""
+    ordered = [one.name for one in given if one.ids is None]
+    by_id = [one.name for one in given if one.ids and one.ids != [*map(str, range(len(one.ids)))]]
     if ordered and by_id:
         raise DatasetError(
             f"{ordered[0]} are in order, also with an index of 0, 1, 2, …, and {by_id[0]} by id; "
@@ -139,24 +200,24 @@ def _are_in_order(columns: Iterable[Argument]) -> bool:
     return bool(ordered)
 
 
-def _check_shape(columns: Sequence[Argument], *, of_torch: bool) -> None:
-    """Refuse columns of several lengths, and a batch that has, or may have, references as rows."""
-    count, rows = len(columns[0].values), columns[1].values
+def _check_shape(given: Sequence[Argument], *, of_torch: bool) -> None:
+    """Refuse several lengths, and a batch whose rows are, or may be, a reference of all samples."""
+    count, rows = len(given[0].values), given[1].values
     wide = [one for one in rows if isinstance(one, Collection) and not isinstance(one, str | dict)]
     if rows and len(wide) == len(rows) and all(len(one) == count for one in wide):
         tuples = of_torch and count > 1 and all(type(one) is tuple for one in wide)
         if len(rows) != count or tuples:
             what = f"references are {len(rows):,} rows of {count:,} for {count:,} predictions"
             raise DatasetError(f"{what}; {_COLLATED}")
-    if len({len(one.values) for one in columns}) > 1:
-        *first, last = (f"{len(one.values):,} {one.name}" for one in columns)
+    if len({len(one.values) for one in given}) > 1:
+        *first, last = (f"{len(one.values):,} {one.name}" for one in given)
         raise DatasetError(
             f"there are {', '.join(first)} and {last}; give one of each for every sample, where a "
             "sample's references may be a list"
         )
 
 
-def check_not_turned(rows: Sequence[Sequence[str]]) -> None:
+def _check_not_turned(rows: Sequence[Sequence[str]]) -> None:
     """Refuse square batches whose texts are alike by column and not by row.
 
     A row has a prediction and its references. Words count by how rare they are, so that a style
@@ -164,26 +225,23 @@ def check_not_turned(rows: Sequence[Sequence[str]]) -> None:
     """
     size = len(rows[-1]) - 1 if rows else 0
     count = min(len(rows), ROWS_COMPARED) // size * size if size > 1 else 0
-    rows = rows[len(rows) - count :]
-    pairs = len(rows) * size * (size - 1) // 2
+    rows, pairs = rows[len(rows) - count :], count * size * (size - 1) // 2
     if pairs < _FEWEST_PAIRS or any(len(row) != size + 1 for row in rows):
         return
     words = [[frozenset(re.findall(r"\w+", one.lower())) for one in row] for row in rows]
     counts = Counter(word for row in words for text in row for word in text)
-    rarity = {word: math.log(len(words) * (size + 1) / count) for word, count in counts.items()}
+    rarity = {word: math.log(count * (size + 1) / times) for word, times in counts.items()}
 
     def alike(texts: Iterable[frozenset[str]]) -> float:
         sides = combinations(texts, 2)
         sums = ((sum(rarity[w] for w in a & b), sum(rarity[w] for w in a | b)) for a, b in sides)
         return sum(shared / total for shared, total in sums if total)
 
-    along = down = 0.0
-    for start in range(0, len(words), size):
-        block = words[start : start + size]
-        texts, *columns = zip(*block, strict=True)
-        along += sum(map(alike, block))
-        down += sum(alike([text, *own]) for text, own in zip(texts, columns, strict=True))
-    if down > (1.25 + 10 / pairs) * along:
+    turned = (zip(*words[start : start + size], strict=True) for start in range(0, count, size))
+    down = sum(
+        alike(one) for texts, *own in turned for one in map(lambda a, b: (a, *b), texts, own)
+    )
+    if down > (1.25 + 10 / pairs) * sum(map(alike, words)):
         raise DatasetError(f"references are alike by column and not by row; {_COLLATED}")
 
 

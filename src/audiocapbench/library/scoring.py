@@ -13,14 +13,7 @@ from anyio import to_thread
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
-from audiocapbench.library.captions import (
-    Argument,
-    Captions,
-    Texts,
-    check_not_turned,
-    read_captions,
-    read_column,
-)
+from audiocapbench.library import captions
 from audiocapbench.metrics.names import split_names
 from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer, counted
@@ -180,32 +173,32 @@ class ScoreResult(Result):
 
 
 def score(
-    predictions: Texts,
-    references: Captions,
+    predictions: Any,
+    references: Any,
     metrics: str | Sequence[str] = METRICS,
     *,
     groups: Mapping[str, str] | Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
 ) -> ScoreResult:
     """Score captions against references.
 
     Args:
-        predictions: Captions in order or by id; or a CSV or JSONL file of them.
-        references: For each caption one reference or several, in the same order or by id; or a
-            CSV or JSONL file of them.
+        predictions: Captions in a list; by id, in a dict or a series of pandas; in a data frame
+            with columns as files have them; or a CSV, JSONL, JSON, Parquet or XLSX file.
+        references: For each caption one reference or several, in the same way.
         metrics: Names as ``audiocapbench metrics`` lists them, in a list or between commas.
         groups: The category of each sample, in order or by id, to have scores by category too.
+        columns: What columns of tables and files are, by ``id``, ``prediction``, ``references``.
 
     Raises:
         DatasetError: A file cannot be read, or predictions and references do not match.
         MetricError: A metric is unknown, or cannot be computed on these captions.
     """
-    answers, known, in_order = read_captions(predictions, references)
+    answers, known, in_order, _ = captions.read_captions(predictions, references, columns=columns)
     if not known:
         raise DatasetError("there are no references to score against")
-    if in_order:
-        texts = answers.texts
-        check_not_turned([(texts.get(one.id, ""), *one.references) for one in known])
-    categories = _groups(read_column(groups, "groups"), [one.id for one in known], in_order)
+    given = captions.read_column(groups, "groups")
+    categories = _groups(given, [one.id for one in known], in_order=in_order)
     known = [replace(one, category=categories.get(one.id, one.category)) for one in known]
     names = metric_names(metrics)
     check_metrics(None, names, audio=False)
@@ -216,7 +209,7 @@ def score(
 ascore = in_thread(score)
 
 
-def _groups(given: Argument, known: Sequence[str], in_order: bool) -> dict[str, str]:
+def _groups(given: captions.Argument, known: Sequence[str], *, in_order: bool) -> dict[str, str]:
     if given.ids is None and given.values and not in_order:
         raise DatasetError("groups are in order, and captions by id; give groups by id, too")
     if given.ids is None and given.values and len(given.values) != len(known):
