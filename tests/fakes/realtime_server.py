@@ -223,7 +223,8 @@ class RealtimeServer:
 
     def _answer(self, connection: ServerConnection, heard: Heard, fault: Fault | None) -> bool:
         """Answer, or spoil it; whether the connection is done with."""
-        if not heard.pcm or not heard.instruction:
+        # What was committed is a user's message, as the session's instructions are to be followed.
+        if not heard.pcm or not (heard.instruction or heard.session.get("instructions")):
             raise RefusedError("invalid_value", "There is nothing to respond to")
         if self.limits:
             _say(connection, {"type": "rate_limits.updated", "rate_limits": self.limits})

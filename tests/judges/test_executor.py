@@ -118,6 +118,16 @@ def test_the_judge_is_asked_as_published(server: OpenAIServer, store: Store, run
         assert predicted(request) not in references.partition("Model prediction")[0]
 
 
+def test_a_verdict_counts_as_published_however_its_reply_ended(
+    server: OpenAIServer, store: Store, run: Run
+) -> None:
+    server.reply = lambda _request: completion(verdict(), finish_reason="content_filter")
+    published = judge_run(store, run, [judge_at(server, options="[protocol=published]")])
+    assert published.judges[0].statuses == {"ok": CLIPS}
+    ours = judge_run(store, run, [judge_at(server)])
+    assert ours.judges[0].statuses == {"filtered": CLIPS}
+
+
 def test_every_judge_of_a_panel_asks_its_own_server_with_its_own_key(
     server: OpenAIServer, store: Store, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from audiocapbench.errors import ModelError
 from audiocapbench.models import create_model
 from audiocapbench.models.model import ModelSettings, Question, SentAudio
 from audiocapbench.models.openai_realtime import CHUNK_BYTES, create
+from audiocapbench.models.registry import create_published
 from fakes.realtime_asking import GA, ask, model, sent, serving
 from fakes.realtime_server import KEY, RealtimeServer, response
 
@@ -88,6 +89,19 @@ def test_a_question_is_asked_as_the_api_wants_it(server: RealtimeServer) -> None
         "conversation.item.create",
         "response.create",
     ]
+
+
+def test_a_question_is_asked_as_the_published_tool_does_as_far_as_the_api_allows(
+    server: RealtimeServer,
+) -> None:
+    published = create_published(GA)
+    anyio.run(published.answer, Question("clip", "What is heard?", sent()))
+    [heard] = server.heard
+    told = "You are an audio captioning assistant. Always respond in English. What is heard?"
+    assert heard.session["instructions"] == told
+    assert heard.session["max_output_tokens"] == "inf"
+    assert "conversation.item.create" not in heard.events
+    assert published.parameters["session"] == "tool", "known apart from what was asked before"
 
 
 def test_parameters_hold_what_changes_the_answer(server: RealtimeServer) -> None:

@@ -62,10 +62,13 @@ def runs(*, trials: bool = False, tag: list[str] | None = None, at: options.Stor
 def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
     """Show one run: what was asked how, what became of it, some answers, and who scored it."""
     from audiocapbench.data.outcome import SCORED
+    from audiocapbench.scores.departures import departures, in_short
+    from audiocapbench.scores.table import TableReader
 
     with at.open() as kept:
         found, line, scorers = kept.run(run), _line(kept, run), kept.catalog.scorers([run])
         outcomes, batches = kept.outcomes(run), kept.batches.of_run(run)
+        own = departures(kept, {"": TableReader(kept).read(found)}, None).get("")
     replies = {key: outcomes[key].reply for key in found.sample_ids if key in outcomes}
     reasons = Counter(
         f"{one.status}: {one.error or 'no reason given'}"
@@ -76,6 +79,7 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
     answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
     document: dict[str, Any] = asdict(line) | {
         "audio": line.contract,
+        "departs": None if own is None else in_short(own),
         "race": " ".join(one["statement"] for one in line.races.values()),
         "batches": batches,
         "failures": dict(reasons.most_common()),
@@ -175,7 +179,7 @@ def _print_run(document: dict[str, Any]) -> None:
         "outcomes": _joined(dict(sorted(document["statuses"].items()))),
         "cost": None if document["cost_usd"] is None else dollars(document["cost_usd"]),
         "by batch": ", ".join(batches),
-        "race": document["race"],
+        **{name: document[name] for name in ("race", "departs")},
     }
     show_lines(*(f"{name:<11}{value}" for name, value in facts.items() if value not in (None, "")))
     for name in ("failures", "notes"):

@@ -190,12 +190,16 @@ def measured_shifts(store: Store, judge: str, benchmark: str) -> dict[str, str]:
     """In words, what departures of a judge change by verdicts that the store has both ways."""
     plain, options = parse_judge_name(judge)
     runs, found = [one.id for one in store.runs() if one.benchmark == benchmark], {}
+    scored = store.catalog.scored_by(runs)
     for name, value in _UNDONE.items():
         left = sorted((key, one) for key, one in {**options, name: value}.items() if one)
         other = str(ScorerName(plain, dict(left)))
-        said = {run: store.judgements(run, other) for run in runs if other != judge}
-        before = _scores({run: own for run, own in said.items() if own})
-        after = _scores({run: store.judgements(run, judge) for run in {run for run, _ in before}})
+        both = [
+            run for run, names in scored.items() if {judge, other} <= {*names} and other != judge
+        ]
+        before, after = (
+            _scores({run: store.judgements(run, one) for run in both}) for one in (other, judge)
+        )
         shifts = _shifts(before, after, list(next(iter(after.values()), ())))
         words = [f"{shift} on {dimension}" for dimension, shift in shifts.items()]
         words += [f"run {run}" for run in sorted({run for run, _ in before.keys() & after.keys()})]
