@@ -192,7 +192,7 @@ def test_an_export_is_held_against_the_ledger_and_booked_once(paid: str, tmp_pat
     words = run_command(*call, "--book").stdout
     assert "day from 'start_time_iso', model from 'line_item', usd from 'amount_value'" in words
     assert "1 not asked here: gpt-5" in words
-    assert f"Booked: 1 corrections, {row['difference_usd']:+.4f}" in words
+    assert f"Booked: 1 correction, {row['difference_usd']:+.4f}" in words
     (total,) = (Store.open(paid).ledger.sums(project="lab"),)[0]
     assert total["spent_usd"] == pytest.approx(3 * ANSWER + 1)
     assert (total["attempts"], total["lost_at_most_usd"]) == (4, 0)  # the provider has told
@@ -330,7 +330,7 @@ def test_lines_that_cannot_be_read_are_counted_and_shown(
     assert "1 lines that cannot be read" in str(found)
     done = run_command("costs", "--store", spent, "--reconcile", str(file), "--book")
     assert done.returncode == 2
-    assert "1 unreadable lines: usage.csv line 3: " in done.stderr
+    assert "1 unreadable line: usage.csv line 3: " in done.stderr
     assert done.stderr.endswith("; nothing is booked\n")
 
 

@@ -16,6 +16,7 @@ from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, ReportError, StoreError, some
 from audiocapbench.grouping import grouped
+from audiocapbench.scores.estimate import counted
 from audiocapbench.store import Store
 from audiocapbench.store.claims import Worker
 from audiocapbench.store.ledger import Bill
@@ -161,7 +162,9 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     )
     days, today = sorted(day for day, _ in theirs if day), str(datetime.now(zone).date())
     if bad and (book or not days):
-        raise ReportError(f"{len(bad)} unreadable lines: {bad[0]}" + "; nothing is booked" * book)
+        raise ReportError(
+            f"{counted(len(bad), 'unreadable line')}: {bad[0]}" + "; nothing is booked" * book
+        )
     asked, named = ({model for day, model in known if day} for known in (ours, theirs))
     lists = {"not_asked_here": sorted(named - asked), "not_booked": list[str]()}
     lists["not_in_the_file"] = sorted(asked - {model for _, model in theirs})
@@ -194,7 +197,8 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     notes = [f"Read: {read}. Days begin at midnight in {zone}."]
     for what, names in lists.items():
         notes += [f"{len(names):,} {what.replace('_', ' ')}: {some(names)}"] * bool(names)
-    notes += [f"Booked: {len(made):,} corrections, {sum(one['usd'] for one in made):+.4f}"] * book
+    total = sum(one["usd"] for one in made)
+    notes += [f"Booked: {counted(len(made), 'correction')}, {total:+.4f}"] * book
     looks = [Column("day"), Column("model", folds=True), Column("says")]
     looks += _amounts(rows, "difference_usd", "theirs_usd")
     table = Table(f"Dollars here and in {path.name}", rows, looks, notes, "days")

@@ -216,6 +216,8 @@ def _bounds(name: str, estimate: Estimate, digits: int) -> str:
     left_out, zero, low, high = (
         f"{value:.{digits}f}" for value in (estimate.value, estimate.as_zero, *estimate.bounds)
     )
+    if zero == low == high == left_out:  # nobody was asked for them
+        return f". {name}: {left_out} without them."
     return f". {name}: {left_out} without them, {zero} as zero, {low}–{high} at worst and best."
 
 
