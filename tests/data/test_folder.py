@@ -3,13 +3,17 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import soundfile
 
+from audiocapbench import open_benchmark, run
+from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.data import InvalidDataError, Manifest, MissingClip, facts_of, open_folder
 from audiocapbench.data.folder import write_manifest
-from audiocapbench.errors import DatasetError
+from audiocapbench.errors import BenchmarkError, DatasetError
+from command import run_command
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from needs import needs
 
@@ -207,6 +211,36 @@ def test_many_absent_clips_are_one_line_and_may_be_skipped(tmp_path: Path) -> No
     assert lost.pop("tone_7") == "is empty (0 bytes)"
     assert lost == dict.fromkeys((f"tone_{i}" for i in (0, 2, 4, 5, 6)), "does not exist")
     assert {(one.category, one.file_name) for one in folder.missing} >= {("sound", "clips/0.wav")}
+
+
+def test_one_cause_is_one_line_whatever_it_names_besides(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "set", 5)
+    for number in range(5):
+        path = root / "clips" / f"{number}.wav"
+        path.rename(tmp_path / f"{number}.wav")
+        path.symlink_to(tmp_path / f"{number}.wav")
+    (found,) = problems(root)
+    assert "is a link that leads out of the folder, to " in found
+    assert "5 of 5 clips, such as 'clips/0.wav'" in found
+
+
+def test_the_library_a_study_and_the_seeds_command_go_on_with_what_is_there(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "set", 3)
+    (root / "clips" / "1.wav").unlink()
+    how: Any = {"store": tmp_path / "a.db", "metrics": "rouge_l"}
+    with pytest.raises(InvalidDataError, match="`skip_missing`"):
+        run(root, "control/right", **how)
+    result = run(root, "control/right", skip_missing=True, **how)
+    assert [*result.answers] == ["tone_0", "tone_2"]
+    assert result.to_dict()["missing_clips"] == 1
+    text = 'name = "x"\nbenchmark = "set"\nmodels = ["control/safe"]\nskip_missing = true\n'
+    (tmp_path / "x.toml").write_text(text)
+    done = run_command("study", "check", "x.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    opened = load_audiocapbench(root, skip_missing=True)
+    assert opened.presence == "2 of 3 clips present; 1 missing: does not exist."
+    with pytest.raises(BenchmarkError, match="demo takes no `skip_missing`"):
+        open_benchmark("demo", skip_missing=True)
 
 
 def test_what_is_wrong_with_the_metadata_is_never_skipped(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.row import MetadataRow, read_metadata
 from audiocapbench.errors import AudioError, DatasetError
 from audiocapbench.files import write_file
+from audiocapbench.grouping import grouped
 
 MANIFEST = "manifest.json"
 METADATA = "metadata.jsonl"
@@ -110,25 +111,24 @@ def open_folder(
         clips = [clip for part in found for clip in part]
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
-    entries = []
-    bad: dict[str, list[_Line]] = {}
+    entries, bad = [], []
     for (where, row), clip in zip(present, clips, strict=True):
         if isinstance(clip, Clip):
             position = positions[where] if row.position is None else row.position
             entries.append(FolderEntry(row, clip, position))
         else:
-            bad.setdefault(clip, []).append((where, row))
+            bad.append((where, row, clip))
     missing, hint = [*manifest.missing], ""
     if options.get("skip_missing"):
         missing += [
             MissingClip(id=row.key, reason=why, file_name=row.file_name, category=row.category)
-            for why, own in bad.items()
-            for _, row in own
+            for _, row, why in bad
         ]
     elif bad:
-        first = next(iter(bad.values()))[0][1].key
-        hint = "" if problems else _LEAVE_OUT.format(len(entries), json.dumps(first))
-        problems += chain.from_iterable(_said(why, own, len(present)) for why, own in bad.items())
+        if entries and not problems:
+            hint = _LEAVE_OUT.format(len(entries), json.dumps(bad[0][1].key))
+        causes = grouped((re.split("[,(]", one[2])[0], one) for one in bad).values()
+        problems += chain.from_iterable(_said(own, len(present)) for own in causes)
     if not problems and not lines:
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
     if problems:
@@ -137,13 +137,15 @@ def open_folder(
     return Folder(root, name, tuple(entries), tuple(missing))
 
 
-def _said(why: str, lines: list[_Line], total: int) -> list[Problem]:
-    """What is wrong with some clips: of each, or where they are many, once."""
-    names = [repr(row.file_name[:80]) for _, row in lines]
-    said = [f"{name} {why}" for name in names]
-    if len(lines) > _FEW:
-        said = [f"{why}: {len(lines):,} of {total:,} clips, such as {', '.join(names[:_FEW])}"]
-    return [Problem(where, "file_name", one) for (where, _), one in zip(lines, said, strict=False)]
+def _said(clips: list[tuple[str, MetadataRow, str]], total: int) -> list[Problem]:
+    """What is wrong with clips of one cause: of each, or where they are many, once."""
+    where, _, why = clips[0]
+    if len(clips) > _FEW:
+        some = ", ".join(repr(row.file_name[:80]) for _, row, _ in clips[:_FEW])
+        what = f"{why}: {len(clips):,} of {total:,} clips, such as {some}"
+        return [Problem(where, "file_name", what)]
+    said = ((where, f"{row.file_name[:80]!r} {why}") for where, row, why in clips)
+    return [Problem(where, "file_name", what) for where, what in said]
 
 
 def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_Line], list[Problem]]:
