@@ -10,6 +10,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -206,12 +207,14 @@ class Contract:
         found = find_objects(said)
         if not found.objects:
             raise ReplyError("there is no JSON object in the reply")
-        # What stands in the reasoning, or beside the scores, is about scores and none.
-        scored = found.having(self.dimensions, but=(REASONING,)) or found.objects
-        words = [{REASONING: one[REASONING]} for one in found.having((REASONING,))[:1]]
-        verdicts = [self._checked((words[0] if words else {}) | one) for one in scored]
+        words = [{REASONING: one.pop(REASONING)} for one in found.having((REASONING,))][:1]
+        own = words[0] if words else {}
+        verdicts = [self._checked(own | x) for x in found.having(self.dimensions) or found.objects]
+        for one in found.having(self.dimensions, deep=True):
+            with suppress(ReplyError):  # what stands beside scores need be none
+                verdicts.append(self._checked(one))
         if any(one.scores != verdicts[0].scores for one in verdicts):
-            raise ReplyError(f"there are {len(verdicts)} JSON objects that contradict each other")
+            raise ReplyError("there are JSON objects that contradict each other")
         if found.is_cut:
             note = "the reply was cut off after its scores"
             return replace(verdicts[0], truncated=True, note=note)

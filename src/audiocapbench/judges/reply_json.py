@@ -18,25 +18,28 @@ _QUOTES = ('"', "“”„‟«»＂", "'", "‘’‚‛", "`")
 _ANY_QUOTE = "".join(_QUOTES)
 _MARKS = {"{": ["}"], "[": ["]"], "}": [], "]": [], ",": [], ":": []}  # and what ends them
 
-# A quote ends a string only where JSON would go on, so that quotes inside a sentence survive.
+_NAME = r"\s*+[{0}](?:[^{0}\\{1}]|\\.)*+[{0}]\s*+:"
+_KEY = rf"(?:{'|'.join(_NAME.format(one, '') for one in _QUOTES)}|\s*+[\w-]++\s*+:)"
+_COMMENT = r"(?://|\#)[^\n{}]*+\n|/\*[^{}]*?\*/"
+_BEGINNING = re.compile(rf"\{{(?=[\s\ufeff\u200b]*+(?:{_KEY}|{_COMMENT}))", re.DOTALL)
 _END = r"//|/\*|\#|```|\Z"
-_KEY = rf"[{_ANY_QUOTE}][^{_ANY_QUOTE}]*+[{_ANY_QUOTE}]\s*+:|[\w-]++\s*+:"
-_AFTER_ITEM = rf"\s*+(?:[,:}}\]]|{_END})"
-_AFTER_FIELD = rf"\s*+(?:}}|,\s*+(?:}}|{_KEY}|{_END})|{_END})"
 
 
 def _string(after: str) -> re.Pattern[str]:
-    # Possessive repetition keeps an unclosed string from being tried twice.
-    inner = rf"(?:[^\\{{0}}]++|\\.|[{{0}}](?!{after.replace('{', '{{').replace('}', '}}')}))*+"
-    return re.compile("|".join(f"[{one}]{inner.format(one)}[{one}]" for one in _QUOTES), re.DOTALL)
+    # A quote ends a string only where JSON would go on, so that quotes inside a sentence survive,
+    # and no object begins in one; possessive repetition keeps it from being tried twice.
+    every = (
+        rf"[{q}](?:[^\\{{{q}]++|\\.|\{{(?!{_NAME.format(q, ',')})|[{q}](?!{after}))*+([{q}])?"
+        for q in _QUOTES
+    )
+    return re.compile("|".join(every), re.DOTALL)
 
 
-_ITEM_STRING, _FIELD_STRING = _string(_AFTER_ITEM), _string(_AFTER_FIELD)
+_ITEM_STRING = _string(rf"\s*+(?:[,:}}\]]|{_END})")
+_FIELD_STRING = _string(rf"\s*+(?:}}|,\s*+(?:}}|{_KEY}|{_END})|{_END})")
 _BLANK = re.compile(r"(?:[\s\ufeff\u200b]++|(?://|\#)[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
-_COMMENT = r"(?://|\#)[^\n{}]*+\n|/\*[^{}]*?\*/"
-_BEGINNING = re.compile(rf"\{{(?=[\s\ufeff\u200b]*+(?:[}}{_ANY_QUOTE}]|[\w-]++\s*+:|{_COMMENT}))")
 _PIECE = rf"(?:[^\s,:{{}}\[\]{_ANY_QUOTE}/\#]|/(?![/*]))++"
-_BARE = re.compile(rf"(?:{_PIECE}[ \t]*+)++")
+_BARE = re.compile(rf"(?:{_PIECE}[ \t]*+)++\s*+")
 _NUMBER = re.compile(r"[-+]?[0-9]{1,20}(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,3})?")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None}
@@ -50,16 +53,16 @@ class FoundObjects(NamedTuple):
     objects: list[dict[str, Any]]
     is_cut: bool
 
-    def having(self, names: Collection[str], but: Collection[str] = ()) -> list[dict[str, Any]]:
-        """Those, outermost first, that have a field of these; ``but`` are not looked into."""
+    def having(self, names: Collection[str], *, deep: bool = False) -> list[dict[str, Any]]:
+        """Those, outermost first, that have a field of these; ``deep`` also what is in them."""
 
         def within(value: Any) -> Iterator[dict[str, Any]]:
-            if isinstance(value, dict) and any(name in value for name in names):
+            has = isinstance(value, dict) and any(name in value for name in names)
+            if has:
                 yield value
-            elif isinstance(value, dict | list):
-                inner = value.items() if isinstance(value, dict) else ((None, x) for x in value)
-                for name, one in inner:
-                    yield from () if name in but else within(one)
+            if isinstance(value, dict | list) and (deep or not has):
+                for one in value.values() if isinstance(value, dict) else value:
+                    yield from within(one)
 
         return list(within(self.objects))
 
@@ -76,9 +79,8 @@ def find_objects(text: str, key_of: Callable[[str], str] | None = None) -> Found
             values = decoder.decode("".join(marks))
             found += [values] if values or not cut else []
         except (ValueError, RecursionError) as error:
-            if ":" in marks:  # others are prose in braces
-                why = getattr(error, "msg", "nested too deep")
-                raise ReplyError(f"the JSON object is broken ({shown(why)})") from None
+            why = getattr(error, "msg", "nested too deep")
+            raise ReplyError(f"the JSON object is broken ({shown(why)})") from None
     return FoundObjects(found, is_cut)
 
 
@@ -103,7 +105,7 @@ def _strict(text: str, place: int) -> tuple[list[str], int, bool]:
         string = _FIELD_STRING if made[-1] == ":" else _ITEM_STRING
         token = (string if quoted else _BARE).match(text, place)
         place = token.end() if token else len(text)
-        if token is None or (place == len(text) and not quoted):
+        if token is None or (not token.lastindex if quoted else place == len(text)):
             break  # within a string, or for all that is known a number
         is_name &= ends[-1] == "}"
         value = _unquoted(token[0]) if quoted else _plain(token[0].rstrip(), is_name)
