@@ -254,12 +254,27 @@ def test_columns_can_be_named(tmp_path: Any) -> None:
 
 @both
 def test_a_list_that_was_written_as_a_text_is_read_as_a_list(score: Scorer) -> None:
-    assert_paired(score(TEXTS, [repr(one) for one in listed(REFERENCES)]))
+    found = score(TEXTS, [repr(one) for one in listed(REFERENCES)])
+    assert_paired(found)
+    assert score is updated or "hold lists, and were read as such" in str(found)
     with pytest.raises(acb.AudioCapBenchError, match="give each sample a list"):
         score(TEXTS, [*TEXTS[:3], "a man talks|a man speaks"])
     one = score(["a|b", "c"], [["a|b"], ["c"]])
     assert one["rouge_l"].value == 1.0
     assert score(["rain; wind", "a dog"], ["rain; wind", "a dog"])["rouge_l"].value == 1.0
+
+
+@both
+def test_a_result_says_what_was_read_and_what_is_to_be_doubted(score: Scorer) -> None:
+    found = score(TEXTS, [TEXTS[place] for place in range(4)])
+    document = found.to_dict()
+    assert document["read"]["references_per_sample"] == {"min": 1, "median": 1, "max": 1}
+    assert document["read"]["pairs"][0]["prediction"] in TEXTS
+    assert any("stand among their references word for word" in one for one in document["warnings"])
+    assert set(document["warnings"]) <= set(found.notes)
+    assert "stand among their references word for word" in str(found)
+    assert score(SAID, CLIPS).notes == ()
+    assert scored(TEXTS, REFERENCES).to_dict()["read"]["how"] == "in order"
 
 
 # Lists of references that were turned round.

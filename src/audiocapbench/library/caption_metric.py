@@ -84,7 +84,8 @@ class AudioCaptionMetric:
         known = {key: one.references for key, one in keyed.items() if one.references}
         scores = score_files(Predictions.of_texts(texts), captions.samples_of(known), self.metrics)
         note = "; ".join(filter(None, (scores.note, note)))
-        return scoring.ScoreResult(replace(scores, metrics=self.metrics, note=note))
+        scores = replace(scores, metrics=self.metrics, note=note)
+        return scoring.ScoreResult(scores, notes=tuple(scores.warnings))
 
     def state_dict(self) -> dict[str, Any]:
         """All samples as plain lists and texts, to be kept, sent or merged."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.cells import split_column
-from audiocapbench.data.columns import IDS, Mapped, Reading, has_column
+from audiocapbench.data.columns import IDS, ROLES, Mapped, Reading, has_column
 from audiocapbench.data.predictions import PredictionFile, Predictions, read_predictions
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.data.records import json_value, table_text
@@ -65,14 +65,13 @@ def read_captions(
     """
     texts = _side(predictions, "predictions", columns or {})
     rows = _side(references, "references", columns or {})
-    if columns and not (
-        {*columns} <= {"id", "prediction", "references"} and (texts.file or rows.file)
-    ):
-        raise DatasetError("columns names the id, prediction and references of a table or file")
+    if columns and not ({*columns} <= {*ROLES} and (texts.file or rows.file)):
+        raise DatasetError(f"columns names {', '.join(ROLES)} of a table or file")
     in_order = _are_in_order([texts, rows, *others])
     if in_order:
         _check_shape([texts, rows, *others], of_torch=isinstance(references, list))
-    by_row = texts.file is not None and (predictions is references or texts.file == rows.file)
+    files = [one.file and one.file.path.resolve() for one in (texts, rows)]
+    by_row = files[0] is not None and (predictions is references or files[0] == files[1])
     if texts.file:
         answers = read_predictions([texts.file], columns=columns, by_row=by_row)
         if texts.file.content and answers.bad:
@@ -103,6 +102,7 @@ def _samples(given: Mapping[str, Any], reading: Reading) -> list[Sample]:
         what = error.reason.partition("; say which")[0]
         raise DatasetError(f"{what}; give each sample a list, of one text, too") from None
     reading.note(note)
+    reading.rows = len(found)
     return samples_of(found | dict(zip(single, split, strict=True)))
 
 

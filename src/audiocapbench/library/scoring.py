@@ -125,10 +125,12 @@ class ScoreResult(Result):
     Attributes:
         scores: The score table behind it, and what did not take part.
         bad_lines: Lines of a prediction file that could not be read.
+        notes: How captions were read where that was a choice, and what is to be doubted.
     """
 
     scores: FileScores
     bad_lines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def scorers(self) -> list[Scorer]:
@@ -159,7 +161,7 @@ class ScoreResult(Result):
             "bad lines": len(self.bad_lines),
         }
         notes = [f"{count:,} {what}" for what, count in left_out.items() if count]
-        notes += [self.scores.note] if self.scores.note else []
+        notes += filter(None, (self.scores.note, *self.notes))
         notes += signature_notes(self[one.name].signature for one in self.scorers)
         return [estimate_table(title, self.scores.table, self.scorers, notes)]
 
@@ -194,16 +196,21 @@ def score(
         DatasetError: A file cannot be read, or predictions and references do not match.
         MetricError: A metric is unknown, or cannot be computed on these captions.
     """
-    answers, known, in_order, _ = captions.read_captions(predictions, references, columns=columns)
+    given = captions.read_captions(predictions, references, columns=columns)
+    answers, known, in_order, reading = given
     if not known:
         raise DatasetError("there are no references to score against")
-    given = captions.read_column(groups, "groups")
-    categories = _groups(given, [one.id for one in known], in_order=in_order)
+    by = captions.read_column(groups, "groups")
+    categories = _groups(by, [one.id for one in known], in_order=in_order)
     known = [replace(one, category=categories.get(one.id, one.category)) for one in known]
     names = metric_names(metrics)
     check_metrics(None, names, audio=False)
+    scores = score_files(answers, known, names, references=reading)
+    if in_order and scores.pairing:
+        scores = replace(scores, pairing=replace(scores.pairing, note="in order"))
+    notes = [note for one in (*answers.readings, reading) for note in one.notes]
     bad = tuple(str(problem) for problem in answers.bad)
-    return ScoreResult(score_files(answers, known, names), bad)
+    return ScoreResult(scores, bad, (*notes, *scores.warnings))
 
 
 ascore = in_thread(score)
