@@ -266,3 +266,21 @@ def test_what_is_heard_of_a_clip_decides_in_blocks_as_at_once() -> None:
         joined = np.concatenate(blocks)
         assert audio.Mix.of(blocks, 16_000, 2) == audio.Mix.of([joined], 16_000, 2)
     assert whole.note == "the mean of its 2 channels loses 24.6 dB; heard by channel 1"
+
+
+def test_a_clip_too_long_to_be_held_is_heard_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.flac"
+    joined = np.concatenate([np.stack([FIRST, SECOND], 1), *[np.stack([FIRST, -FIRST], 1)] * 4])
+    soundfile.write(path, joined, 16_000)
+    held = {}
+    for seconds in (2.0, 5.0, None):
+        with audio.open_stream(path, mono=True, seconds=seconds) as stream:
+            held[seconds] = (stream.note, np.concatenate(list(stream.blocks)))
+    assert [bool(note) for note, _ in held.values()] == [False, True, True]
+    monkeypatch.setattr("audiocapbench.audio.reader._HELD_BLOCKS", 1)
+    for seconds, (note, samples) in held.items():
+        with audio.open_stream(path, mono=True, seconds=seconds) as stream:
+            assert stream.note == note
+            assert np.array_equal(np.concatenate(list(stream.blocks)), samples)

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from io import BufferedReader
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -178,6 +178,7 @@ class ContainerReader:
 Source = Path | bytes  # a file, or what one holds
 LONGEST_S = 12 * 3600.0  # seconds; what goes on for longer is not decoded to its end
 _BLOCK = 1 << 16
+_HELD_BLOCKS = 128  # of a clip that is decoded once; a longer one is, when it is mixed, twice
 _MOST_VALUES = int(LONGEST_S) * 48_000 * 2
 _HIGHEST_RATE, _MOST_CHANNELS = 10_000_000, 256
 # A FLAC frame of silence is about eleven bytes for 65,535 samples; nothing is smaller.
@@ -262,9 +263,12 @@ def open_stream(
         blocks = _checked_blocks(reader, where, seconds, spare_s)
         channels, mix = reader.channels, Mix()
         if mono and channels > 1:
-            if mono != "mean":  # which channels are heard shows at the end; it is decoded twice
-                with open_stream(source, seconds=seconds, spare_s=spare_s) as whole:
-                    mix = Mix.of(whole.blocks, reader.rate, channels)
+            if mono != "mean":  # which channels are heard shows at the end
+                begin = list(islice(blocks, _HELD_BLOCKS))
+                with open_stream(source, seconds=seconds, spare_s=spare_s) as again:
+                    whole = begin if len(begin) < _HELD_BLOCKS else again.blocks
+                    mix = Mix.of(whole, reader.rate, channels)
+                blocks = chain(begin, blocks)
             channels, blocks = 1, map(mix.down, blocks)
         if rate is not None:
             blocks = resampled(blocks, reader.rate, rate, channels)

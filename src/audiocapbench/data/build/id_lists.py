@@ -1,6 +1,5 @@
 """AudioCapBench's four sources and their ID lists, from a folder or downloaded and verified."""
 
-import ast
 import math
 import os
 import re
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from audiocapbench.audio import sha256
+from audiocapbench.data.cells import parsed
 from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError
@@ -70,25 +70,19 @@ class ListedClip(NamedTuple):
 
 
 _SPARE_S, _SPARE = 0.1, 0.02  # of lengths, which are rounded, and of MP3 include some padding
-_UNPARTED = re.compile(r"""(?<=[^\s,\[(])['"]\s+['"](?=[^\s,\])])""")
 _SERIALISED = re.compile(
-    r"""^\s*(?:['"\[({]|(?:none|nan|null)?\s*$)|[\[({]\s*['"]|['"]\s*[\])}]""", re.IGNORECASE
+    r"""(?i)\s*(['"\[({]|(none|nan|null)?\s*$)|.*([\[({]\s*['"]|['"]\s*[\])}])"""
 )
 
 
 def aspect_list(text: str) -> list[str]:
-    """The aspects of MusicCaps: a Python or JSON list, only ever parsed, or between commas."""
-    value = None
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        value = ast.literal_eval(text.strip())
-    if value is None and not _SERIALISED.search(text):
-        value = [one.strip() for one in text.split(",") if one.strip()]
-    # Without commas, as numpy prints a list, Python would join its texts.
-    elif _UNPARTED.search(text) or not isinstance(value, list | tuple):
-        value = [None]
-    if not value or not all(isinstance(one, str) for one in value):
+    """The aspects of MusicCaps: written as a list, which is only ever parsed, or between commas."""
+    value = parsed(text)
+    if value is None and not _SERIALISED.match(text):
+        value = [one.strip() for one in text.split(",") if one.strip()] or None
+    if value is None:
         raise DatasetError(f"aspect_list {text[:60]!r} is not a list of texts")
-    return list(value)
+    return value
 
 
 def moments(wanted: Mapping[str, str]) -> tuple[float, float]:
