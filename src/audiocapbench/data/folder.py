@@ -85,9 +85,7 @@ class Folder:
     missing: tuple[MissingClip, ...]
 
 
-def open_folder(
-    root: Path, *, metadata: Path | None = None, **options: Unpack[ClipOptions]
-) -> Folder:
+def open_folder(root: Path, *, metadata: Path | None = None, **how: Unpack[ClipOptions]) -> Folder:
     """Read and check a dataset folder, by a file of metadata in it or elsewhere.
 
     With ``follow_links`` clips may be links that lead out of it, as a Hugging Face cache has them;
@@ -105,9 +103,7 @@ def open_folder(
     parts = [present[at : at + _AT_ONCE] for at in range(0, len(present), _AT_ONCE)]
     readers = ThreadPoolExecutor(_READERS)
     try:
-        found = readers.map(
-            partial(_clips, root, manifest, options.get("follow_links", False)), parts
-        )
+        found = readers.map(partial(_clips, root, manifest, how.get("follow_links", False)), parts)
         clips = [clip for part in found for clip in part]
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
@@ -119,7 +115,7 @@ def open_folder(
         else:
             bad.append((where, row, clip))
     missing, hint = [*manifest.missing], ""
-    if options.get("skip_missing"):
+    if how.get("skip_missing"):
         missing += [
             MissingClip(id=row.key, reason=why, file_name=row.file_name, category=row.category)
             for _, row, why in bad
@@ -139,13 +135,11 @@ def open_folder(
 
 def _said(clips: list[tuple[str, MetadataRow, str]], total: int) -> list[Problem]:
     """What is wrong with clips of one cause: of each, or where they are many, once."""
-    where, _, why = clips[0]
+    said = [f"{row.file_name[:80]!r} {why}" for _, row, why in clips]
     if len(clips) > _FEW:
         some = ", ".join(repr(row.file_name[:80]) for _, row, _ in clips[:_FEW])
-        what = f"{why}: {len(clips):,} of {total:,} clips, such as {some}"
-        return [Problem(where, "file_name", what)]
-    said = ((where, f"{row.file_name[:80]!r} {why}") for where, row, why in clips)
-    return [Problem(where, "file_name", what) for where, what in said]
+        said = [f"{clips[0][2]}: {len(clips):,} of {total:,} clips, such as {some}"]
+    return [Problem(one[0], "file_name", what) for one, what in zip(clips, said, strict=False)]
 
 
 def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_Line], list[Problem]]:
