@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -23,9 +23,10 @@ from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.report.runs import export_result
-from audiocapbench.scores.departures import TABLE, Departure, departures, in_short
+from audiocapbench.scores.departures import TABLE, Departure, departures, in_full, in_short
 from audiocapbench.scores.estimate import Scorer
-from audiocapbench.scores.table import TableReader
+from audiocapbench.scores.table import RunTable, TableReader
+from audiocapbench.signature import sign
 from audiocapbench.store import Store
 from audiocapbench.store.unsaved import AnswerRecord
 from cells import cells, headings
@@ -45,7 +46,14 @@ def papers(*, left_out: int = 0, seconds: float = 30.0) -> list[Sample]:
     kept = [one for at, one in enumerate(named) if not 1 <= at <= left_out]
     found = []
     for at, (key, kind) in enumerate(kept):
-        clip = Clip(Path(key), f"{key}.wav", key, seconds if kind == "music" else 9.0, 16_000, 1)
+        clip = Clip(
+            Path(key),
+            f"{key}.wav",
+            f"{key} {seconds}",
+            seconds if kind == "music" else 9.0,
+            16_000,
+            1,
+        )
         asked, said = instruction_for(kind, at), (f"reference {key}",)
         found.append(Sample(key, clip, asked, said, kind, at, {}))
     return found
@@ -88,22 +96,46 @@ def store(opened: Store) -> Store:
     return emptied(opened)
 
 
+class Kept(NamedTuple):
+    """A store that tests only read: runs to the letter, by our protocol, and without 3 clips."""
+
+    store: Store
+    exact: int
+    ours: int
+    few: int
+
+    def table(self, **changes: Any) -> RunTable:
+        found = TableReader(self.store).read(self.store.run(self.exact))
+        found.run = replace(found.run, **changes)
+        return found
+
+
+@pytest.fixture(scope="module")
+def kept() -> Iterator[Kept]:
+    with Store.open("sqlite:///:memory:") as made:
+        judged = {JUDGE: signature(published=False, schema=True)}
+        exact = put(made, papers())
+        ours = put(made, papers(seconds=10.0), parameters=OURS, signatures=judged)
+        few = put(made, papers(left_out=3, seconds=10.0), parameters=OURS)
+        lower = {"accuracy": 2.0, "completeness": 4.0, "hallucination": 6.0}
+        said, other = made.judgements(ours, JUDGE)[:60], f"{JUDGE}[prompt=tool]"
+        made.add_judgements(ours, [replace(one, judge=other, scores=lower) for one in said])
+        yield Kept(made, exact, ours, few)
+
+
 def only(store: Store, judge: str = JUDGE) -> Board:
     (board,) = build_leaderboard(store, published=True, scorer=Scorer(judge, OVERALL)).boards
     return board
 
 
-def test_a_run_that_is_exactly_the_papers_departs_in_nothing(store: Store) -> None:
-    run = put(store, papers())
-    assert names(store, run) == {}
-    assert in_short(found(store, run)) == "none"
-    assert "Departs from the paper: none." in only(store).notes
+def test_a_run_that_is_exactly_the_papers_departs_in_nothing(kept: Kept) -> None:
+    own = found(kept.store, kept.exact)
+    assert (own, in_short(own)) == ([], "none")
+    assert in_full({"a": own}) == ["Departs from the paper: none."]
 
 
-def test_our_own_protocol_says_each_of_its_departures(store: Store) -> None:
-    signatures = {JUDGE: signature(published=False, schema=True)}
-    run = put(store, papers(seconds=10.0), parameters=OURS, signatures=signatures)
-    assert names(store, run) == {
+def test_our_own_protocol_says_each_of_its_departures(kept: Kept) -> None:
+    assert names(kept.store, kept.ours) == {
         "music": "10 s music",
         "tokens": "1,024 tokens",
         "answers": "strict answers",
@@ -111,13 +143,18 @@ def test_our_own_protocol_says_each_of_its_departures(store: Store) -> None:
         "schema": "schema",
         "reading": "strict verdicts",
     }
-    assert {one.measured for one in found(store, run)} == {"not measured"}
     # Beside a metric nobody judged.
-    assert set(names(store, run, None)) == {"music", "tokens", "answers"}
+    assert set(names(kept.store, kept.ours, None)) == {"music", "tokens", "answers"}
 
 
-def test_settings_that_the_tool_has_not_are_departures(store: Store) -> None:
-    table = TableReader(store).read(store.run(put(store, papers())))
+def test_what_the_store_has_judged_both_ways_is_what_a_departure_changes(kept: Kept) -> None:
+    told = {one.name: one.measured for one in found(kept.store, kept.ours)}
+    moved = "+1.00 ± 0.56 on overall, +3.00 ± 0.56 on accuracy, +0.00 ± 0.56 on completeness"
+    assert told.pop("prompt").startswith(f"measured: {moved}")
+    assert set(told.values()) == {"not measured"}
+
+
+def test_settings_that_the_tool_has_not_are_departures(kept: Kept) -> None:
     realtime = {"protocol": "published", "temperature": "default", "max_output_tokens": "inf"}
     cases: list[tuple[str, dict[str, Any], str, dict[str, str]]] = [
         ("openai/a", TOOL | {"temperature": 0.7}, "wav", {"temperature": "temperature 0.7"}),
@@ -134,9 +171,10 @@ def test_settings_that_the_tool_has_not_are_departures(store: Store) -> None:
         ),
         ("listener", {}, "wav", {"tokens": "no token limit", "answers": "strict answers"}),
     ]
+    table = kept.table()
     for model, parameters, contract, expected in cases:
         table.run = replace(table.run, model=model, parameters=parameters, contract=contract)
-        own = departures(store, {"x": table}, JUDGE)["x"]
+        own = departures(kept.store, {"x": table}, JUDGE)["x"]
         assert {one.name: one.short for one in own} == expected, (model, parameters)
 
 
@@ -160,25 +198,25 @@ def test_another_judge_is_a_departure_and_its_rows_stand_apart_with_a_note(store
     assert any("have no openai/gpt-5: overall" in one for one in made.notes)
 
 
-def test_what_an_old_run_does_not_record_is_unknown_and_never_none(store: Store) -> None:
-    samples = [replace(one, clip=Clip.absent(one.id), instruction="") for one in papers()]
-    run = put(store, samples, parameters={}, signatures={}, kind="imported")
-    unknown = set(TABLE) - {"clips", "judge"}
-    assert {one.name for one in found(store, run)} == unknown
-    assert in_short(found(store, run)).startswith("unknown: music, instructions")
+def test_what_an_old_run_does_not_record_is_unknown_and_never_none(kept: Kept) -> None:
+    table = kept.table(parameters={}, kind="imported")
+    samples = [replace(one, clip=Clip.absent(one.id), instruction="") for one in table.samples]
+    table.samples, table.judge_signatures = tuple(samples), {JUDGE: sign("judge-of-old")}
+    own = departures(kept.store, {"x": table}, JUDGE)["x"]
+    assert {one.name for one in own} == set(TABLE) - {"clips", "judge"}
+    assert in_short(own).startswith("unknown: music, instructions")
 
 
-def test_nobody_departs_from_a_paper_that_there_is_not(store: Store) -> None:
-    run = put(store, papers(), benchmark="audiocapbench-custom")
-    assert departures(store, {"x": TableReader(store).read(store.run(run))}, JUDGE) == {}
-    assert export_result(store, store.run(run))["departures"] is None
+def test_nobody_departs_from_a_paper_that_there_is_not(kept: Kept) -> None:
+    table = kept.table(benchmark="audiocapbench-custom")
+    assert departures(kept.store, {"x": table}, JUDGE) == {}
+    assert departures(kept.store, {"x": kept.table(benchmark="folder/own")}, JUDGE) == {"x": []}
 
 
-@pytest.mark.parametrize("benchmark", ["audiocapbench", "folder/own", "file/results"])
-def test_997_of_the_papers_clips_stand_with_the_13_and_say_so(store: Store, benchmark: str) -> None:
-    run = put(store, papers(left_out=3), benchmark=benchmark)
-    assert names(store, run) == {"clips": "997 of 1,000 clips"}
-    board = only(store)
+def test_997_of_the_papers_clips_stand_with_the_13_and_say_so(kept: Kept) -> None:
+    how: dict[str, Any] = {"published": True, "scorer": Scorer(JUDGE, OVERALL)}
+    (board,) = build_leaderboard(kept.store, runs=[kept.few], **how).boards
+    assert names(kept.store, kept.few)["clips"] == "997 of 1,000 clips"
     assert (len(board.entries), len(board.published), board.missing_clips) == (1, 13, 3)
     low, high = board.bounds(board.entries[0]) or (0.0, 0.0)
     assert (low, high) == pytest.approx((5 * 0.997, 5 * 0.997 + 0.03))
@@ -191,8 +229,7 @@ def test_some_of_the_papers_clips_or_other_ids_stand_apart_with_a_note(store: St
     assert [len(one.published) for one in made.boards] == [0, 13]
     assert any("the runs about 700" in one for one in made.notes)
     other = [replace(one, id=f"{one.id}x") for one in papers(left_out=3)]
-    made = build_leaderboard(emptied(store), published=True)
-    put(store, other)
+    put(emptied(store), other)
     made = build_leaderboard(store, published=True, scorer=Scorer(JUDGE, OVERALL))
     assert [len(one.published) for one in made.boards] == [0, 13]
 
@@ -227,39 +264,22 @@ def test_a_result_file_of_the_tool_with_997_results_stands_with_the_13(
 
 
 def test_a_result_records_its_departures_and_an_import_of_it_has_them(
-    store: Store, tmp_path: Path
+    kept: Kept, store: Store, tmp_path: Path
 ) -> None:
-    signatures = {JUDGE: signature(published=False, schema=True)}
-    run = put(store, papers(seconds=10.0), parameters=OURS, signatures=signatures)
-    document = export_result(store, store.run(run))
+    document = export_result(kept.store, kept.store.run(kept.ours), judge=JUDGE)
     assert document["protocol"] == "ours"
     recorded = {one["name"]: one["short"] for one in document["departures"]}
-    assert recorded == names(store, run)
+    assert recorded == names(kept.store, kept.ours)
     (tmp_path / "r.json").write_text(json.dumps(document), encoding="utf-8")
     again = imported(store, tmp_path / "r.json")
     assert names(store, again) == recorded
 
 
-def test_what_the_store_has_judged_both_ways_is_what_a_departure_changes(store: Store) -> None:
-    signatures = {JUDGE: signature(published=False, schema=True)}
-    samples = papers()
-    run = put(store, samples, signatures=signatures)
-    one = store.judgements(run, JUDGE)
-    other = [
-        replace(each, judge=f"{JUDGE}[prompt=tool]", scores={**each.scores, "accuracy": 2.0})
-        for each in one[:60]
-    ]
-    store.add_judgements(run, other)
-    told = {each.name: each.measured for each in found(store, run)}
-    assert told["schema"] == told["reading"] == "not measured"
-    assert told["prompt"].startswith("measured: +1.00 ± 0.56 on overall, +3.00 ± 0.56 on accuracy")
-    assert told["prompt"].endswith(f", run {run}")
-
-
-def test_every_table_and_page_has_the_departures(store: Store) -> None:
-    run = put(store, papers(left_out=3, seconds=10.0), parameters=OURS)
+def test_every_table_and_page_has_the_departures(kept: Kept) -> None:
+    store, run = kept.store, kept.few
     wanted = "997 of 1,000 clips, 10 s music, 1,024 tokens, strict answers"
-    made = build_leaderboard(store, published=True, by_category=True, scorer=Scorer(JUDGE, OVERALL))
+    how: dict[str, Any] = {"by_category": True, "scorer": Scorer(JUDGE, OVERALL), "runs": [run]}
+    made = build_leaderboard(store, published=True, **how)
     for table in (made.tables()[0], *(made.table(number).tables()[0] for number in (1, 2))):
         at = headings(table).index("departs")
         assert sorted({row[at] for row in cells(table)}) == sorted({"", wanted}), table.title
@@ -297,3 +317,26 @@ def test_the_page_on_table_1_says_how_its_own_commands_depart(
     page = " ".join((DOCS / "table1.md").read_text("utf-8").split())
     assert f"`{in_short(found(store, run))}`" in page
     assert "10 s of music, which the captions describe, are not the 30 s" in page
+
+
+def test_what_a_stranger_writes_into_a_result_is_read_or_unknown(
+    store: Store, tmp_path: Path
+) -> None:
+    judge = "my [judge"
+    made = {"signatures": {"llm": "x||:|protocol:z"}, "judge": judge, "departures": []}
+    run = imported(store, result_file(tmp_path / "odd.json", papers(), **made))
+    table = TableReader(store).read(store.run(run))
+    odd: Any
+    for odd in ([], ["x", None, 3], [{"name": ["tokens"], "short": {}}], [{"name": "tokens"}], {}):
+        table.run = replace(table.run, source={**made, "departures": odd})
+        told = {one.name for one in departures(store, {"x": table}, judge)["x"]}
+        assert "judge" in told, odd
+        assert ("tokens" in told) == (odd in ([{"name": "tokens"}], {})), "unknown, not none"
+    assert build_leaderboard(store, published=True).boards
+
+
+def test_an_import_does_not_claim_to_have_heard_the_clips_that_are_here(kept: Kept) -> None:
+    """The file's model may have heard others than the folder that it is held against."""
+    table = kept.table(kind="imported", source={"provider": "openai", "model_id": "gpt-audio"})
+    told = in_short(departures(kept.store, {"x": table}, None)["x"])
+    assert told == "unknown: music, instructions, temperature, tokens"

@@ -87,6 +87,7 @@ def figures(
     """
     from audiocapbench.report.page import plots, report_data
     from audiocapbench.report.page.board import board_document
+    from audiocapbench.scores.departures import DEPARTS
     from audiocapbench.scores.table import keep_estimates
 
     wanted = plots.formats(kinds)
@@ -95,10 +96,11 @@ def figures(
     board = board_document(kept, data, data.benchmark)
     paths = plots.write_figures(board, out, wanted)
     keep_estimates(kept, (one.table for one in data.runs))
-    facts = {"ranked_by": data.headline.label, "notes": list(data.notes)}
+    notes = [*data.notes, *(one for one in board.notes if one.startswith(DEPARTS))]
+    facts = {"ranked_by": data.headline.label, "notes": notes}
     facts["figures"] = [str(path) for path in paths]
     show_facts(facts, *map(relative, paths), json=at.json)
-    say(*data.notes)
+    say(*notes)
     if not any(path.stem == "figure4_tradeoff" for path in paths):
         say("No judge scores accuracy and hallucination here, so there is no figure 4.")
 

@@ -188,7 +188,10 @@ def study_sensitivity(
 
 def measured_shifts(store: Store, judge: str, benchmark: str) -> dict[str, str]:
     """In words, what departures of a judge change by verdicts that the store has both ways."""
-    plain, options = parse_judge_name(judge)
+    try:
+        plain, options = parse_judge_name(judge)
+    except JudgeError:  # a file may call its judge anything
+        return {}
     runs, found = [one.id for one in store.runs() if one.benchmark == benchmark], {}
     scored = store.catalog.scored_by(runs)
     for name, value in _UNDONE.items():

@@ -35,7 +35,7 @@ TABLE = {
 
 DEPARTS = "Departs from the paper"
 _UNKNOWN, _UNMEASURED = "unknown", "not measured"
-_OF_ASKING = ("system", "audio", "mix-down", "answers", "temperature", "tokens")
+_OF_ASKING = ("system", "audio", "mix-down", "answers", "temperature", "tokens", "music")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _WHOLE_S, _LEAST_WHOLE = 15.0, 0.9
 
@@ -108,13 +108,18 @@ def _of_asking(table: RunTable) -> _Facts:
     if run.kind == "imported":
         source = run.source or {}
         if isinstance(recorded := source.get("departures"), list):  # it was written here
-            told = {one.get("name"): str(one.get("short")) for one in recorded if one}
-            return {name: told.get(name, "") for name in ("music", "instructions", *_OF_ASKING)}
-        # The tool does not say what it was told; of the rest it has one way.
+            named = [
+                (one.get("name"), one.get("short")) for one in recorded if isinstance(one, dict)
+            ]
+            told = {str(name): str(short) if short else None for name, short in named}
+            return {name: told.get(name, "") for name in ("instructions", *_OF_ASKING)}
+        # The tool does not say what it was told and had heard; of the rest it has one way.
         known = _OF_ASKING[:4] if source and "signatures" not in source else ()
-        return {name: "" if name in known else None for name in _OF_ASKING}
+        heard = {} if all(one.clip.is_absent for one in table.samples) else {"instructions": None}
+        return {name: "" if name in known else None for name in _OF_ASKING} | heard
     provider, heat = run.model.partition("/")[0], given.get("temperature")
     realtime, free = provider == "openai-realtime", provider in ("openai-realtime", "dashscope")
+    hot = f"temperature {heat if isinstance(heat, int | float) else 'not set'}"
     as_told = heat == (0.6 if realtime else 0) or (heat is None and (free or "host" not in given))
     limit = next((given[one] for one in _LIMITS if given.get(one, "inf") != "inf"), None)
     most = None if free else THINKING_MAX_TOKENS if thinks(run.model) else 256
@@ -126,7 +131,7 @@ def _of_asking(table: RunTable) -> _Facts:
         "audio": "no audio" if given.get("audio") is False else raw,
         "mix-down": counted(mixed, "other mix-down") if mixed else "",
         "answers": "" if given.get("protocol") == "published" else "strict answers",
-        "temperature": "" if as_told else f"temperature {heat}".replace("default", "not set"),
+        "temperature": "" if as_told else hot,
         "tokens": "" if limit == most else f"{limit:,} tokens" if limit else "no token limit",
     }
 

@@ -238,7 +238,8 @@ def latex_text(tables: Iterable[Table]) -> str:
     blocks = ["% Needs \\usepackage{booktabs}; other scripts than Latin need XeLaTeX or LuaLaTeX"]
     for table in tables:
         columns = table.text_columns()
-        aligned = "".join("l" if one.look.align == "left" else "r" for one in columns)
+        looks = ["p{4cm}" if one.look.wraps else one.look.align or "r" for one in columns]
+        aligned = "".join(one if "{" in one else one[0] for one in looks)
         # A cell that begins with a bracket would be read as the option of the line break before.
         head, *rows = (
             " & ".join("{}" + text for text in row) + r" \\"
