@@ -215,6 +215,15 @@ def test_a_table_of_any_library_is_welcome(score: Scorer) -> None:
     for one, other in zip(tables(unnamed), tables(unnamed), strict=True):
         assert_paired(score(one, other))
         assert_paired(score(TEXTS, needs("pandas").DataFrame(unnamed)))
+    later = [unnamed[0], {"id": "x", **unnamed[1]}]
+    with pytest.raises(acb.AudioCapBenchError, match="id: is missing"):
+        score(later, list(later))
+    kept = needs("pandas").DataFrame(whole).set_index("audio_path", drop=False)
+    assert_paired(score(kept, kept[::-1]))
+    stream = needs("datasets").Dataset.from_list(whole).to_iterable_dataset()
+    assert_paired(score(stream, stream))
+    with pytest.raises(acb.AudioCapBenchError, match="sample test: IterableDataset"):
+        score(needs("datasets").DatasetDict({"test": stream}), kept)
     frame = needs("pandas").DataFrame(unnamed, index=IDS)
     assert_paired(score(frame, frame[::-1]))
     assert_paired(score(frame, frame))

@@ -181,20 +181,16 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
 def _batch(
     predictions: Any, references: Any, ids: Any, before: Sequence[CaptionEntry]
 ) -> list[CaptionEntry]:
-    named = None if ids is None else captions.read_column(ids, "ids")
-    others = () if named is None else (named,)
+    named = [] if ids is None else [captions.read_column(ids, "ids")]
     latest = [(one.text or "", *one.references) for one in before[-captions.ROWS_COMPARED :]]
-    answers, samples, in_order, _ = captions.read_captions(
-        predictions, references, *others, before=latest
-    )
-    if answers.bad:
-        raise DatasetError(f"predictions cannot all be read: {answers.bad[0]}")
-    known = {one.id: list(one.references) for one in samples}
-    places = dict.fromkeys([*known, *answers.texts])
-    names: dict[str, str | None] = {key: None if in_order else key for key in places}
-    if named is not None:
-        names |= {key: captions.id_text(one) for key, one in named.by_id.items()}
-        if names.keys() != named.by_id.keys():
+    pairing = captions.read_captions(predictions, references, *named, before=latest)
+    if pairing.predictions.bad:
+        raise DatasetError(f"predictions cannot all be read: {pairing.predictions.bad[0]}")
+    known, texts = {one.id: one.references for one in pairing.samples}, pairing.predictions.texts
+    places = dict.fromkeys([*known, *texts])
+    names: dict[str, Any] = {key: None if pairing.note else key for key in places}
+    for one in named:
+        names = {key: captions.id_text(name) for key, name in one.by_id.items()}
+        if names.keys() != places.keys():
             raise DatasetError("ids are not about the same samples as predictions and references")
-    texts = answers.texts
-    return [CaptionEntry(names[key], texts.get(key), known.get(key, [])) for key in places]
+    return [CaptionEntry(names[key], texts.get(key), [*known.get(key, ())]) for key in places]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.cells import split_column
 from audiocapbench.data.columns import IDS, ROLES, Mapped, Reading, has_column
+from audiocapbench.data.pairing import Pairing
 from audiocapbench.data.predictions import PredictionFile, Predictions, read_predictions
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.data.records import json_value, table_text
@@ -28,6 +29,8 @@ _COLLATED = (
 # Of 2,000 batches of Clotho and AudioCaps, as they are or turned round, these tell all but the
 # smallest apart: the fewer pairs of references there are, the plainer it has to be.
 ROWS_COMPARED, _FEWEST_PAIRS = 60, 8
+IN_ORDER = "in order"
+"""The note of a pairing whose ids are places."""
 
 
 class Argument(NamedTuple):
@@ -43,22 +46,13 @@ class Argument(NamedTuple):
         return dict(zip(self.ids or map(str, range(len(self.values))), self.values, strict=True))
 
 
-class CaptionPairs(NamedTuple):
-    """Predictions and samples; where they came in order, their ids are their places."""
-
-    predictions: Predictions
-    samples: list[Sample]
-    in_order: bool
-    reading: Reading
-
-
 def read_captions(
     predictions: Any,
     references: Any,
     *others: Argument,
     columns: Mapped | None = None,
     before: Sequence[Sequence[str]] = (),
-) -> CaptionPairs:
+) -> Pairing:
     """Both sides, with others about them, where pairing them is no guess.
 
     ``columns`` are by role. ``before`` has the latest rows of the same loop: texts with references.
@@ -67,9 +61,7 @@ def read_captions(
     rows = _side(references, "references", columns or {})
     if columns and not ({*columns} <= {*ROLES} and (texts.file or rows.file)):
         raise DatasetError(f"columns names {', '.join(ROLES)} of a table or file")
-    in_order = _are_in_order([texts, rows, *others])
-    if in_order:
-        _check_shape([texts, rows, *others], of_torch=isinstance(references, list))
+    in_order = _are_in_order([texts, rows, *others], of_torch=isinstance(references, list))
     files = [one.file and one.file.path.resolve() for one in (texts, rows)]
     by_row = files[0] is not None and (predictions is references or files[0] == files[1])
     if texts.file:
@@ -88,7 +80,7 @@ def read_captions(
     if in_order:
         own = answers.texts
         _check_not_turned([*before, *((own.get(one.id, ""), *one.references) for one in samples)])
-    return CaptionPairs(answers, samples, in_order, reading)
+    return Pairing(answers, samples, IN_ORDER if in_order else "", reading)
 
 
 def _samples(given: Mapping[str, Any], reading: Reading) -> list[Sample]:
@@ -111,11 +103,11 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
         path = Path(given)
         if not path.is_file():
             is_ = "is a folder, and not" if path.is_dir() else "is not there, as"
-            raise DatasetError(
-                f"{str(path)!r:.80} {is_} a file of {name}; captions themselves come in a list"
-            )
+            what = f"a file of {name}; captions themselves come in a list"
+            raise DatasetError(f"{str(path)!r:.80} {is_} {what}")
         return Argument(name, [None], [""], PredictionFile(path))
-    if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
+    table = hasattr(type(given), "columns") or hasattr(type(given), "column_names")
+    if table and hasattr(given, "__len__") and not isinstance(given, Mapping):
         rows = _table_rows(given)
     else:
         found = read_column(given, name)
@@ -123,11 +115,10 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
         if found.ids is not None or not rows or not all(isinstance(one, Mapping) for one in rows):
             return found
     cells = [{str(key): json_value(one) for key, one in row.items()} for row in rows]
-    named = "id" in columns or any(has_column(IDS, row) for row in cells[:1])
+    named = "id" in columns or any(has_column(IDS, one) for one in {tuple(row) for row in cells})
     cells = cells if named else [row | {"id": str(place)} for place, row in enumerate(cells)]
-    file = PredictionFile(
-        Path(f"table of {name}.jsonl"), None, table_text(cells, ".jsonl", ()).encode()
-    )
+    content = table_text(cells, ".jsonl", ()).encode()
+    file = PredictionFile(Path(f"table of {name}.jsonl"), None, content)
     return Argument(name, [None] * (1 if named else len(cells)), [""] if named else None, file)
 
 
@@ -139,7 +130,7 @@ def _table_rows(given: Any) -> list[Mapping[Any, Any]]:
         given = given.flatten()
         given = given.select([one.name for one in given.schema if "binary" not in str(one.type)])
     elif not _is_counted(getattr(given, "index", None)):
-        given = given.reset_index()
+        given = given.reset_index(drop=not {*given.index.names}.isdisjoint(given.columns))
     names = list(given.column_names if hasattr(given, "column_names") else given.columns)
     if len(set(names)) < len(names):
         raise DatasetError("a table names a column twice; give each a name of its own")
@@ -188,8 +179,9 @@ def id_text(given: Any) -> str:
     return str(given)
 
 
-def _are_in_order(given: Sequence[Argument]) -> bool:
-    """Whether arguments are in order; refused where some are and others have ids that say more."""
+def _are_in_order(given: Sequence[Argument], *, of_torch: bool) -> bool:
+    """Whether arguments are in order, and none by id; refused where some are, where lengths differ,
+    and where rows of references are, or may be, one of all samples each."""
     ordered = [one.name for one in given if one.ids is None]
     by_id = [one.name for one in given if one.ids and one.ids != [*map(str, range(len(one.ids)))]]
     if ordered and by_id:
@@ -197,24 +189,18 @@ def _are_in_order(given: Sequence[Argument]) -> bool:
             f"{ordered[0]} are in order, also with an index of 0, 1, 2, …, and {by_id[0]} by id; "
             "give both in lists, or both by id: in dicts, or in columns with ids as their index"
         )
-    return bool(ordered)
-
-
-def _check_shape(given: Sequence[Argument], *, of_torch: bool) -> None:
-    """Refuse several lengths, and a batch whose rows are, or may be, a reference of all samples."""
     count, rows = len(given[0].values), given[1].values
     wide = [one for one in rows if isinstance(one, Collection) and not isinstance(one, str | dict)]
-    if rows and len(wide) == len(rows) and all(len(one) == count for one in wide):
+    if ordered and rows and len(wide) == len(rows) and all(len(one) == count for one in wide):
         tuples = of_torch and count > 1 and all(type(one) is tuple for one in wide)
         if len(rows) != count or tuples:
             what = f"references are {len(rows):,} rows of {count:,} for {count:,} predictions"
             raise DatasetError(f"{what}; {_COLLATED}")
-    if len({len(one.values) for one in given}) > 1:
+    if ordered and len({len(one.values) for one in given}) > 1:
         *first, last = (f"{len(one.values):,} {one.name}" for one in given)
-        raise DatasetError(
-            f"there are {', '.join(first)} and {last}; give one of each for every sample, where a "
-            "sample's references may be a list"
-        )
+        every = "give one of each for every sample, where a sample's references may be a list"
+        raise DatasetError(f"there are {', '.join(first)} and {last}; {every}")
+    return bool(ordered)
 
 
 def _check_not_turned(rows: Sequence[Sequence[str]]) -> None:

@@ -12,6 +12,7 @@ from anyio import to_thread
 
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.benchmarks.traits import METRICS
+from audiocapbench.data.pairing import Pairing
 from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
 from audiocapbench.library import captions
 from audiocapbench.metrics.names import split_names
@@ -196,28 +197,27 @@ def score(
         DatasetError: A file cannot be read, or predictions and references do not match.
         MetricError: A metric is unknown, or cannot be computed on these captions.
     """
-    given = captions.read_captions(predictions, references, columns=columns)
-    answers, known, in_order, reading = given
+    pairing = captions.read_captions(predictions, references, columns=columns)
+    answers, known = pairing.predictions, pairing.samples
     if not known:
         raise DatasetError("there are no references to score against")
-    by = captions.read_column(groups, "groups")
-    categories = _groups(by, [one.id for one in known], in_order=in_order)
+    categories = _groups(captions.read_column(groups, "groups"), pairing)
     known = [replace(one, category=categories.get(one.id, one.category)) for one in known]
     names = metric_names(metrics)
     check_metrics(None, names, audio=False)
-    scores = score_files(answers, known, names, references=reading)
-    if in_order and scores.pairing:
-        scores = replace(scores, pairing=replace(scores.pairing, note="in order"))
-    notes = [note for one in (*answers.readings, reading) for note in one.notes]
-    bad = tuple(str(problem) for problem in answers.bad)
-    return ScoreResult(scores, bad, (*notes, *scores.warnings))
+    scores = score_files(answers, known, names, references=pairing.references)
+    if pairing.note and scores.pairing:
+        scores = replace(scores, pairing=replace(scores.pairing, note=pairing.note))
+    notes = [note for one in pairing.readings for note in one.notes]
+    return ScoreResult(scores, tuple(map(str, answers.bad)), (*notes, *scores.warnings))
 
 
 ascore = in_thread(score)
 
 
-def _groups(given: captions.Argument, known: Sequence[str], *, in_order: bool) -> dict[str, str]:
-    if given.ids is None and given.values and not in_order:
+def _groups(given: captions.Argument, pairing: Pairing) -> dict[str, str]:
+    known = [one.id for one in pairing.samples]
+    if given.ids is None and given.values and pairing.note != captions.IN_ORDER:
         raise DatasetError("groups are in order, and captions by id; give groups by id, too")
     if given.ids is None and given.values and len(given.values) != len(known):
         raise DatasetError(f"there are {len(given.values):,} groups for {len(known):,} samples")
