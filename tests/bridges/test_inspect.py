@@ -211,3 +211,23 @@ def test_logs_that_are_damaged_or_about_something_else_are_refused(
         done = run_command("import", *words, cwd=tmp_path)
         assert done.returncode == 2
         assert said in " ".join(done.stderr.split())
+
+
+def test_a_log_that_lists_no_samples_is_read_and_an_error_names_it(
+    place: Path, tmp_path: Path
+) -> None:
+    from inspect_ai.log import read_eval_log, write_eval_log
+
+    log = read_eval_log(str(log_of(place, "logs")))
+    log.eval.dataset.sample_ids = None
+    log.eval.metadata = None
+    path = tmp_path / "early.json"
+    write_eval_log(log, str(path))
+    assert imported(tmp_path, path)["answered"] > 0
+    for one in log.samples or ():
+        one.target = ""
+    write_eval_log(log, str(path))
+    done = run_command("import", str(path), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "early.json" in done.stderr
+    assert "/tmp" not in done.stderr.replace(str(tmp_path), "")

@@ -157,3 +157,24 @@ def test_ids_with_an_extension_meet_and_it_is_said(place: Path) -> None:
     done = score(place, "--metrics", "rouge_l")
     assert done.returncode == 2
     assert "'clip0.wav' has no references, and 'clip0' differs from it only by" in done.stderr
+
+
+def test_what_was_read_is_said_before_the_scores(place: Path) -> None:
+    rows = "".join(f"{n},{key},{text}\n" for n, (key, text) in enumerate(PREDICTIONS.items()))
+    (place / "predictions.csv").write_text(f",where,output\n{rows}")
+    done = score(place, "--metrics", "rouge_l", "--map", "id=where", "--json")
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0] == (
+        "Read predictions.csv: 12 rows (id in 'where', prediction in 'output'); its first column "
+        "numbers the rows, and was left out."
+    )
+    assert lines[2] == "12 of 12 samples have a prediction; references a sample: 2."
+    assert lines[3].startswith("  clip0: 'a dog howls 0 times' beside 'a dog barks 0 times'")
+    read = json.loads(done.stdout)["read"]
+    assert read["predictions"][0]["columns"] == {"id": "where", "prediction": "output"}
+    assert read["references_per_sample"] == {"min": 2, "median": 2, "max": 2}
+    assert len(read["pairs"]) == 3
+    lost = score(place, "--metrics", "rouge_l", "--map", "id=whre")
+    assert lost.returncode == 2
+    assert "no file has a column 'whre'; did you mean 'where'?" in lost.stderr

@@ -155,7 +155,7 @@ def test_bad_lines_of_a_large_file_are_listed_and_the_rest_is_scored(tmp_path: P
     assert (figure["answered"], figure["failed"]) == (19_800, 200)
     said = done.stderr.splitlines()
     assert [line.split(":")[0] for line in said[1:6]] == told[:5]
-    assert said[6] == "… and 195 more bad lines; --json lists them all"
+    assert all(line.endswith("(and 39 more of this kind)") for line in said[1:6])
     assert "200 samples without a prediction: " in done.stderr
 
 
@@ -238,10 +238,10 @@ def test_references_of_the_other_part_are_a_few_lines_that_say_so(tmp_path: Path
         done = score(tmp_path, *words, kind=kind)
         assert done.returncode == 2
         lines = done.stderr.splitlines()
-        assert len(lines) == 8
+        assert len(lines) <= 5
         assert "problems; nothing was done" in lines[0]
-        assert "more" in lines[6]
-        assert lines[7] == f"This looks like {looks}."
+        assert "more of this kind" in lines[1]
+        assert lines[-1] == f"This looks like {looks}."
 
 
 def test_answers_to_the_other_part_are_a_few_lines_that_say_so(tmp_path: Path) -> None:

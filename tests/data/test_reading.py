@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,9 +13,12 @@ import pytest
 from audiocapbench.data import InvalidDataError
 from audiocapbench.data.cells import parsed
 from audiocapbench.data.columns import Reading, fold_name, mapped_columns, numbered
-from audiocapbench.data.predictions import match_ids, match_samples, read_predictions
+from audiocapbench.data.pairing import Pairing
+from audiocapbench.data.predictions import Predictions, match_ids, match_samples, read_predictions
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError
+from audiocapbench.library.captions import samples_of
+from needs import needs
 
 ONE, TWO, THREE, FOUR = "A dog barks.", "Dog barking loudly.", "Rain is falling.", "It rains hard."
 BOTH = {"a.wav": (ONE, TWO), "b.wav": (THREE, FOUR)}
@@ -367,3 +371,107 @@ def test_a_packed_file_that_is_damaged_is_one_sentence(tmp_path: Path) -> None:
     for content in (whole[:-9], b"no gzip", whole[:20] + b"x" + whole[21:]):
         with pytest.raises(DatasetError, match="cannot be unpacked"):
             references(write(tmp_path / "r.csv.gz", content))
+
+
+def test_one_cause_is_one_line(tmp_path: Path) -> None:
+    rows = "".join(f'{{"caption": "text {n}"}}\n' for n in range(40))
+    with pytest.raises(InvalidDataError) as error:
+        references(write(tmp_path / "r.jsonl", rows))
+    assert len(error.value.problems) == 40
+    assert str(error.value).splitlines()[1:] == [
+        "  r.jsonl line 1: id: is missing (and 39 more of this kind)"
+    ]
+
+
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+
+
+def workbook(path: Path, rows: list[list[str | int]]) -> Path:
+    """A workbook as Excel lays it out: numbers are numbers, texts stand in their cells."""
+
+    def cell(one: str | int) -> str:
+        number = f"<c><v>{one}</v></c>"
+        return number if type(one) is int else f'<c t="inlineStr"><is><t>{one}</t></is></c>'
+
+    body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+    link = f'Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"'
+    main = f'Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"'
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"/>',
+        "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+        f'<Relationship Id="r1" {main}/></Relationships>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+        f'<Relationship Id="r1" {link}/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}"><sheets>'
+        '<sheet name="one" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}"><sheetData>{body}</sheetData>'
+        "</worksheet>",
+    }
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in parts.items():
+            file.writestr(name, text)
+    return path
+
+
+def test_a_workbook_is_read_and_a_damaged_one_is_one_sentence(tmp_path: Path) -> None:
+    needs("python_calamine")
+    rows: list[list[str | int]] = [["id", "captions"], [1, f"{ONE}|{TWO}"], [2, f"{THREE}|{FOUR}"]]
+    found, _ = references(workbook(tmp_path / "r.xlsx", rows))
+    assert found == {"1": (ONE, TWO), "2": (THREE, FOUR)}
+    with pytest.raises(DatasetError, match="is no workbook that can be read"):
+        references(write(tmp_path / "bad.xlsx", b"PK"))
+
+
+MANY = {f"clip{n}": [f"Caption {n} of a dog", f"Another {n} about dogs"] for n in range(6)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "given", "scores", "words"),
+    [
+        ({key: f"text {key}" for key in MANY}, MANY, {"meteor": 0.3}, None),
+        ({key: texts[1] for key, texts in MANY.items()}, MANY, {}, "word for word"),
+        (dict.fromkeys(MANY, "A dog"), MANY, {}, "all predictions are the same text"),
+        (
+            {key: f"text {key}" for key in MANY},
+            {key: ["A dog"] for key in MANY},
+            {},
+            "all samples have the same references",
+        ),
+        ({"clip0": "x"}, MANY, {}, "5 of 6 samples have no prediction"),
+        ({key: f"text {key}" for key in MANY}, MANY, {"cider_d": 5.0}, "cider_d: higher than"),
+        ({key: f"text {key}" for key in MANY}, MANY, {"cider_d": 0.0}, "every score is 0"),
+        (
+            {key: f"text {key}" for key in MANY},
+            MANY | {key: [f"One {key}"] for key in list(MANY)[:5]} | {"clip5": ["a"] * 5},
+            {},
+            "most samples have one reference, but some have 5",
+        ),
+        (
+            {key: f"text {key}" for key in MANY},
+            {key: [f"{key} a dog barks " * 20] for key in MANY},
+            {},
+            "words on median",
+        ),
+    ],
+)
+def test_what_a_careful_colleague_would_doubt_is_said(
+    texts: dict[str, str], given: dict[str, list[str]], scores: dict[str, float], words: str | None
+) -> None:
+    found = Pairing.of(Predictions.of_texts(texts), samples_of(given)).warnings(scores)
+    assert (found == []) if words is None else any(words in one for one in found)
+
+
+def test_one_reference_of_clotho_is_doubted(tmp_path: Path) -> None:
+    rows = "".join(f"{n}.wav,A caption of clip {n}\n" for n in range(5))
+    found, reading = references(write(tmp_path / "clotho_eval.csv", f"file_name,caption\n{rows}"))
+    texts = {key: f"text {key}" for key in found}
+    samples = samples_of({key: list(own) for key, own in found.items()})
+    pairing = Pairing.of(Predictions.of_texts(texts), samples, reading)
+    assert any("clotho has five" in one for one in pairing.warnings())
+    lines = pairing.lines(width=60)
+    assert "5 rows (id in 'file_name', references in 'caption')" in lines[0]
+    assert lines[1] == "5 of 5 samples have a prediction; references a sample: 1."
+    assert len(lines) == 5
+    assert max(map(len, lines[2:])) <= 60

@@ -52,7 +52,11 @@ def as_results(files: Sequence[str]) -> Iterator[tuple[list[str], Benchmark | No
     with TemporaryDirectory() as place:
         path = Path(place) / f"{log.stem}.json"
         write_file(path, json.dumps(document, ensure_ascii=False))
-        yield [str(path)], own
+        try:
+            yield [str(path)], own
+        except DatasetError as error:
+            said = (str(one).replace(str(path), str(log)) for one in error.args)
+            raise DatasetError(*(one.replace(path.name, log.name) for one in said)) from None
 
 
 def status_of(output: Any) -> Status:
@@ -67,7 +71,10 @@ def _read(path: Path) -> tuple[Any, dict[str, Any]]:
 
     try:
         head = read_eval_log(str(path), header_only=True).eval
-        every = list(read_eval_log_samples(str(path), False, exclude_fields=_HEAVY))
+        if head.dataset.sample_ids is None:  # samples can only be read by these, or all at once
+            every = read_eval_log(str(path)).samples or []
+        else:
+            every = list(read_eval_log_samples(str(path), False, exclude_fields=_HEAVY))
     except Exception as error:  # a damaged log can fail in any way
         raise DatasetError(f"{path}: inspect_ai cannot read it ({error!s:.200})") from None
     if not every:

@@ -87,9 +87,12 @@ def ask(question: str) -> bool | None:
 
 
 def say_bad(bad: Sequence[object]) -> None:
-    say(*map(str, bad[:SHOWN]))
-    if len(bad) > SHOWN:
-        say(f"… and {len(bad) - SHOWN:,} more bad lines; --json lists them all")
+    from audiocapbench.data.problems import by_cause
+
+    causes = by_cause(bad)
+    say(*causes[:SHOWN])
+    if len(causes) > SHOWN:
+        say(f"… and {len(causes) - SHOWN:,} more bad lines; --json lists them all")
 
 
 def say_ids(ids: Sequence[str], what: str, words: str) -> None:

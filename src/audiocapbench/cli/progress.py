@@ -221,7 +221,8 @@ def _advise(store: Store, check: StoredCheck, run: Run) -> None:
     else:
         data = f" --data {name}"
     does = f"audiocapbench judges check {quote(check.judge)}{data}{store.option}"
-    say(f"{check.judge} has not been checked on {run.benchmark}; this does: {does}")
+    on = "; on the demo's clips, this does" if by_text else f" on {run.benchmark}; this does"
+    say(f"{check.judge} has not been checked{on}: {does}")
 
 
 def explain_runs(found: RunsEnd, store: Store) -> None:

@@ -90,7 +90,7 @@ def _looks_listed(cell: str) -> bool:
 
 def _by_number(cell: str) -> list[str]:
     """The texts of ``1. … 2. …``; one where there are no such numbers."""
-    starts = list(_NUMBER.finditer(cell.strip()))
+    starts = list(_NUMBER.finditer(cell.strip())) if "1" in cell[:9] else []
     if (
         not starts
         or starts[0].start()

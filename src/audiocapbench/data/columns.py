@@ -149,6 +149,7 @@ class Reading:
     forms: dict[str, str] = field(default_factory=dict)
     several: tuple[str, ...] = ()
     content: bytes | None = None  # of what is no file
+    names: Sequence[str] = ()
     _equal: list[tuple[str, str]] = field(default_factory=list)
 
     def note(self, words: str) -> None:
@@ -158,6 +159,7 @@ class Reading:
     def named(self, names: Sequence[str], roles: Roles) -> dict[str, str]:
         """Which of the names stands for each role: as the user says, or as people call it."""
         found: dict[str, str] = {}
+        self.names = names
         for role in roles:
             if role not in self.mapped:
                 continue

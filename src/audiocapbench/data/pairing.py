@@ -8,7 +8,7 @@ from typing import Any
 from audiocapbench.data.columns import Reading
 from audiocapbench.data.outcome import Sample
 from audiocapbench.data.predictions import Predictions, match_samples
-from audiocapbench.errors import DatasetError
+from audiocapbench.errors import DatasetError, did_you_mean
 
 _SHOWN = 3
 _FEW, _VERBATIM, _LONG = 3, 0.9, 60
@@ -44,14 +44,16 @@ class Pairing:
     def of(
         cls, predictions: Predictions, samples: Sequence[Sample], references: Reading | None = None
     ) -> "Pairing":
-        met, note = match_samples(predictions, samples)
-        made = cls(met, samples, note, references)
+        made = cls(predictions, samples, references=references)
         files = made.readings
-        for role, name in (files[0].mapped if files else {}).items():
-            taken = [one.columns.get(role) for one in files]
-            if role == "id" and name not in taken:
-                raise DatasetError(f"no file has the column {name!r}; its ids are in {taken[0]!r}")
-        return made
+        name = files[0].mapped.get("id") if files else None
+        if name is not None and name not in [one.columns.get("id") for one in files]:
+            there = did_you_mean(
+                name, {one: 0 for file in files for one in file.names}, "there are"
+            )
+            raise DatasetError(f"no file has a column {name!r:.80}{there}")
+        met, note = match_samples(predictions, samples)
+        return cls(met, samples, note, references)
 
     @property
     def readings(self) -> list[Reading]:

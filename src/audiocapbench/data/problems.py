@@ -62,6 +62,21 @@ def problems_of(
     return problems
 
 
+def by_cause(problems: Sequence[object]) -> list[str]:
+    """Problems as lines; many of one cause are one, with the place of the first."""
+    causes: dict[str, list[object]] = {}
+    for one in problems:
+        what = one.what if isinstance(one, Problem) else str(one)
+        causes.setdefault(re.sub(r"'[^']*'|\d+", "", what), []).append(one)
+    return [
+        line
+        for own in causes.values()
+        for line in (
+            [f"{own[0]} (and {len(own) - 1:,} more of this kind)"] if own[10:] else map(str, own)
+        )
+    ]
+
+
 class InvalidDataError(DatasetError):
     """A folder or file that cannot be used; ``problems`` has every reason why."""
 
@@ -70,9 +85,10 @@ class InvalidDataError(DatasetError):
     ) -> None:
         self.problems = tuple(problems)
         count = f"{len(problems):,} problem{'' if len(problems) == 1 else 's'}"
-        lines = [f"{path}: {count}; nothing was done", *(f"  {one}" for one in problems[:shown])]
-        if shown is not None and len(problems) > shown:
-            lines.append(f"  … and {len(problems) - shown:,} more")
+        causes = by_cause(problems)
+        lines = [f"{path}: {count}; nothing was done", *(f"  {one}" for one in causes[:shown])]
+        if shown is not None and len(causes) > shown:
+            lines.append(f"  … and {len(causes) - shown:,} more")
         super().__init__(*lines, *([hint] if hint else []))
 
 

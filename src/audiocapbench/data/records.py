@@ -46,7 +46,9 @@ _Line = tuple[str, str | Problem]
 def _with_texts(fields: dict[str, Any], roles: Roles) -> dict[str, Any]:
     """Fields with whole numbers, and audio as Hugging Face has it, as text."""
     for name in roles:
-        value = fields.get(name, "")
+        value = fields.get(name)
+        if type(value) is str:
+            continue
         if isinstance(value, dict):
             fields[name] = value.get("path")
         elif isinstance(value, int) and not isinstance(value, bool):

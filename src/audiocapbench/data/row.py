@@ -178,12 +178,18 @@ def _clips(
     cells: list[dict[str, Any]] = []
     rivals: dict[str, Counter[str]] = {}
     for number, (where, record) in enumerate(every, 1):
-        numbers = columns.numbered(tuple(record))
-        fields = {name: one for name, one in record.items() if one is not None}
-        listed, texts = fields.get("references"), captions_of(fields)
+        listed, texts, numbers = (
+            record.get("references"),
+            captions_of(record),
+            columns.numbered(tuple(record)),
+        )
+        fields = {
+            name: one
+            for name, one in record.items()
+            if one is not None and name not in numbers and str(one).strip()
+        }
         if by_row:
             fields.setdefault("id", f"row {number}")
-        fields = {name: one for name, one in fields.items() if name not in numbers}
         if isinstance(listed, list):
             texts = texts_of(listed) or listed
             found[where, number] = where, fields | {"references": texts}
@@ -194,16 +200,15 @@ def _clips(
         if not texts:
             problems.append(Problem(where, "references", "is missing or blank"))
             continue
-        fields = {name: one for name, one in fields.items() if str(one).strip()}
-        clip = tuple(str(fields.get(name) or "") for name in ("id", "file_name", "instruction"))
-        key = clip if any(clip[:2]) else (where, number)
+        clip = [str(fields.get(name, "")).strip() for name in ("id", "file_name", "instruction")]
+        key = tuple(clip) if any(clip[:2]) else (where, number)
         if key not in found:
             found[key] = where, fields | {"references": []}
             cells.append(found[key][1])
         _add_row(found[key][1], fields, texts, where, problems)
-        for name in () if reading is None else fields:
-            if name == "file_name" or (name[-3:] == "_id" and fold_name(name) in IDS):
-                rivals.setdefault(name, Counter())[str(fields[name])] += 1
+        for name, one in fields.items():
+            if name[-3:] == "_id" or name == "file_name":
+                rivals.setdefault(name, Counter())[str(one)] += 1
     if reading is not None:
         _check_ids(reading, len(found), rivals)
     _split_cells(path, cells, reading or Reading(path))
@@ -230,6 +235,8 @@ def _add_row(
 def _check_ids(reading: Reading, clips: int, rivals: Mapping[str, Counter[str]]) -> None:
     """Refuse ids of captions in the place of those of clips, unless the user names them."""
     for name, counts in rivals.items():
+        if name != "file_name" and fold_name(name) not in IDS:
+            continue
         few = 2 * len(counts) <= clips == counts.total() and max(counts.values()) <= 20
         if few and len(counts) > 1 and "id" not in reading.mapped:
             column, other = reading.columns["id"], reading.columns.get(name, name)
