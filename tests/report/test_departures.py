@@ -23,7 +23,14 @@ from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.report.runs import export_result
-from audiocapbench.scores.departures import TABLE, Departure, departures, in_full, in_short
+from audiocapbench.scores.departures import (
+    TABLE,
+    Departure,
+    as_objects,
+    departures,
+    in_full,
+    in_short,
+)
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import sign
@@ -190,6 +197,13 @@ def test_instructions_and_other_mix_downs_are_counted(store: Store) -> None:
     }
 
 
+def test_empty_captions_that_no_judge_was_asked_about_are_counted(kept: Kept) -> None:
+    table = kept.table()
+    table.coverage = table.coverage._replace(empty=2)
+    (one,) = departures(kept.store, {"x": table}, JUDGE)["x"]
+    assert (one.name, one.short) == ("reading", "2 empty captions")
+
+
 def test_another_judge_is_a_departure_and_its_rows_stand_apart_with_a_note(store: Store) -> None:
     run = put(store, papers(), "openai/gpt-5")
     assert names(store, run, "openai/gpt-5") == {"judge": "judge openai/gpt-5"}
@@ -210,6 +224,7 @@ def test_what_an_old_run_does_not_record_is_unknown_and_never_none(kept: Kept) -
 def test_nobody_departs_from_a_paper_that_there_is_not(kept: Kept) -> None:
     table = kept.table(benchmark="audiocapbench-custom")
     assert departures(kept.store, {"x": table}, JUDGE) == {}
+    assert as_objects(None) is None, "and not that nothing departs"
     assert departures(kept.store, {"x": kept.table(benchmark="folder/own")}, JUDGE) == {"x": []}
 
 

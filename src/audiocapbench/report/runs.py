@@ -17,7 +17,7 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
 from audiocapbench.models.registry import PUBLISHED_NAMES
 from audiocapbench.scores.compute import ALL, GroupKey, category
-from audiocapbench.scores.departures import departures
+from audiocapbench.scores.departures import as_objects, departures
 from audiocapbench.scores.estimate import Estimate, Scorer, interval_words, missing_words
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import RunTable, ScoreTable, TableReader
@@ -346,7 +346,6 @@ def published_result(
     if judge is not None:
         signatures["llm"] = str(summary.judges[judge].signature)
     samples = {one.id: one for one in table.samples}
-    own = departures(store, {"": table}, judge).get("")
     # Of several rounds the published tool would have kept the last.
     said = {one.sample_id: one for one in table.judgements.get(judge or "", ())}
     return {
@@ -361,7 +360,7 @@ def published_result(
         "benchmark": run.benchmark,
         "judge": judge,
         "protocol": run.parameters.get("protocol", "ours") if run.kind == "asked" else None,
-        "departures": [one._asdict() for one in own] if own is not None else None,
+        "departures": as_objects(departures(store, {"": table}, judge).get("")),
         "signatures": signatures,
         "store": store.name,
         "run": run.id,

@@ -29,7 +29,7 @@ TABLE = {
     "prompt": "the tool's layout",
     "schema": "none",
     "references": "in their order",
-    "reading": "scores clamped, a missing one 0, the mean rounded; texts as they are",
+    "reading": "scores clamped, a missing one 0, the mean rounded; texts as they are, also empty",
 }
 """What the published tool does, by the names that ``judges sensitivity`` has too."""
 
@@ -77,6 +77,10 @@ def in_short(found: Sequence[Departure]) -> str:
     words = [one.short for one in found if one.name not in unknown]
     words += [f"{_UNKNOWN}: {', '.join(unknown)}"] if unknown else []
     return ", ".join(words) or "none"
+
+
+def as_objects(found: Sequence[Departure] | None) -> list[dict[str, str]] | None:
+    return None if found is None else [one._asdict() for one in found]
 
 
 def in_full(found: Mapping[str, Sequence[Departure]]) -> list[str]:
@@ -147,10 +151,12 @@ def _of_judging(table: RunTable, judge: str) -> _Facts:
     layouts = {audiocapbench_contract(one).prompt_hash: one for one in ("paper", "tool")}
     layout = layouts.get(made.get("prompt"), "other")
     hears = "judge hears" if made.get("hears") == "yes" else ""
+    # An empty caption is 0 here, where the tool asks its judge, which is told to say so.
+    empty = counted(table.coverage.empty, "empty caption") if table.coverage.empty else ""
     return {
         "judge": hears if same else f"judge {judge}",
         "prompt": "" if layout == "tool" else f"{layout} layout",
         "schema": "schema" if made.get("model.schema") else "",
         "references": "references shuffled" if made.get("references") else "",
-        "reading": "" if made.get("reading") == "published" else "strict verdicts",
+        "reading": empty if made.get("reading") == "published" else "strict verdicts",
     }

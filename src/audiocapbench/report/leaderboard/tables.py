@@ -23,7 +23,7 @@ from audiocapbench.report.leaderboard.board import (
 )
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.compute import category as in_category
-from audiocapbench.scores.departures import DEPARTS, in_short
+from audiocapbench.scores.departures import DEPARTS, as_objects, in_short
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.correlation import Coefficient
@@ -290,7 +290,8 @@ def _board_document(board: Board) -> dict[str, Any]:
                 "runs": [one.id for one in entry.table.runs],
                 "model": entry.run.model,
                 "parameters": dict(entry.run.parameters),
-                "departures": [one._asdict() for one in board.departures.get(entry.label, ())],
+                "made_by": entry.run.made_by,
+                "departures": as_objects(board.departures.get(entry.label)),
                 "created_at": entry.run.created_at,
                 **_place(entry, entry.overall),
                 **board.people.get(entry.run.id, Coefficient()).fields("people"),
