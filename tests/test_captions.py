@@ -268,6 +268,10 @@ def test_a_list_that_was_written_as_a_text_is_read_as_a_list(score: Scorer) -> N
     assert score is updated or "hold lists, and were read as such" in str(found)
     with pytest.raises(acb.AudioCapBenchError, match="give each sample a list"):
         score(TEXTS, [*TEXTS[:3], "a man talks|a man speaks"])
+    for way in (str, list):
+        assert_paired(score([way([text]) for text in TEXTS], REFERENCES))
+    with pytest.raises(acb.AudioCapBenchError, match="is no text"):
+        score([str(TEXTS), *TEXTS[1:]], REFERENCES)
     one = score(["a|b", "c"], [["a|b"], ["c"]])
     assert one["rouge_l"].value == 1.0
     assert score(["rain; wind", "a dog"], ["rain; wind", "a dog"])["rouge_l"].value == 1.0

@@ -223,7 +223,7 @@ def _add(
         found.bad.append(Problem(where, place[:80], what))
 
     for key, own_part, given in _texts(row, asked.parts, refuse):
-        value = given if found.head is not None else _one_text(given)
+        value = given if found.head is not None else one_text(given)
         prediction = _prediction(row, value if isinstance(value, str) else None)
         part = own_part or file_part
         try:
@@ -250,7 +250,7 @@ def _add(
                     refuse("id", f"{one[:80]!r} has another prediction above")
 
 
-def _one_text(value: Any) -> Any:
+def one_text(value: Any) -> Any:
     """The text of a list of one, written as a list or in a cell."""
     listed = isinstance(value, str) and value.lstrip()[:1] in ("[", "(")
     texts = parsed(value) if listed else texts_of(value) if isinstance(value, list) else None

@@ -16,7 +16,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.cells import split_column
 from audiocapbench.data.columns import IDS, ROLES, Mapped, Reading, has_column
 from audiocapbench.data.pairing import Pairing
-from audiocapbench.data.predictions import PredictionFile, Predictions, read_predictions
+from audiocapbench.data.predictions import PredictionFile, Predictions, one_text, read_predictions
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.data.records import json_value, table_text
 from audiocapbench.data.row import read_references
@@ -70,7 +70,8 @@ def read_captions(
             raise InvalidDataError(texts.file.path, answers.bad, 5)
     else:
         given = {key: one for key, one in texts.by_id.items() if one is not None}
-        answers = Predictions.of_texts({key: _text(one, key) for key, one in given.items()})
+        own = {key: _text(one_text(one), key) for key, one in given.items()}
+        answers = Predictions.of_texts(own)
     path, _, content = rows.file or PredictionFile(Path("references"))
     reading = Reading(path, columns or {}, content=content)
     if rows.file:
@@ -78,8 +79,8 @@ def read_captions(
     else:
         samples = _samples(rows.by_id, reading)
     if in_order:
-        own = answers.texts
-        _check_not_turned([*before, *((own.get(one.id, ""), *one.references) for one in samples)])
+        said = answers.texts
+        _check_not_turned([*before, *((said.get(one.id, ""), *one.references) for one in samples)])
     return Pairing(answers, samples, IN_ORDER if in_order else "", reading)
 
 
