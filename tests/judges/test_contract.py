@@ -147,6 +147,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "objects": lambda n: f'{{"a":{"1":>60}}}' * (n // 66),
     "comments": lambda n: "{/*" * (n // 3),
     "comments in fields": lambda n: '{"a": 1,' + "/* *" * (n // 4),
+    "objects that begin with a comment": lambda n: "{//\n" * (n // 4),
     "depth": lambda n: '{"a":' * (n // 5),
     "lists": lambda n: '{"a":' + "[" * n,
     "ends of strings": lambda n: '{"a": "' + '", "b" ' * (n // 7),

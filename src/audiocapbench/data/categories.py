@@ -19,32 +19,28 @@ CATEGORIES = {
     "speech": "spoken( word| language| text)?|speech clip|human speech|speaking|talk|talking|"
     "dialog|dialogue|conversation|narration|(speech )?utterance",
 }
-_WORDS = re.compile(r"[^\W_]+|[^\w\s.-]")
-_CAMEL = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 @cache
 def fold_category(name: str) -> str:
     """The paper's category that a name can only mean, in any case and number; else the name."""
-    plain = unicodedata.normalize("NFKC", _CAMEL.sub(" ", name)).casefold()
-    words = re.sub("ies$", "y", " ".join(_WORDS.findall(plain)))
-    meant = (
-        one for one, also in CATEGORIES.items() if re.fullmatch(f"({one}|{also})(e?s)?", words)
-    )
-    return next(meant, name)
+    plain = unicodedata.normalize("NFKC", re.sub("(?<=[a-z])(?=[A-Z])", " ", name)).casefold()
+    words = re.sub("ies$", "y", " ".join(re.findall(r"[^\W_]+|[^\w\s.-]", plain)))
+    forms = {one: rf"({one}|{also})(e?s)?" for one, also in CATEGORIES.items()}
+    return next((one for one, form in forms.items() if re.fullmatch(form, words)), name)
 
 
 def fold_categories(samples: Iterable[Sample]) -> tuple[list[Sample], list[str]]:
     """Samples with the paper's categories where theirs mean them, and what is to be said of it."""
-    folded, notes, counts = list[Sample](), list[str](), Counter[str]()
-    for one in samples:
-        counts[one.category] += 1
-        folded.append(replace(one, category=fold_category(one.category)))
+    given = list(samples)
+    counts, others = Counter(one.category for one in given), list[str]()
+    folded, notes = [replace(one, category=fold_category(one.category)) for one in given], []
     for name, count in counts.items():
         if (meant := fold_category(name)) != name:
             clips = f"{count:,} clip{'s' * (count > 1)}"
             notes.append(f"category {name!r} is read as {meant} ({clips})")
-    others = [repr(one) for one in counts if fold_category(one) not in (*CATEGORIES, UNCATEGORISED)]
+        elif name not in (*CATEGORIES, UNCATEGORISED):
+            others.append(repr(name))
     if others:
         gets = "it gets the general instruction and the judge's guidance for sound"
         notes.append(f"category {some(others)} is none of {', '.join(CATEGORIES)}: {gets}")

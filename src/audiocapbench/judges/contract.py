@@ -207,18 +207,16 @@ class Contract:
         found = find_objects(said)
         if not found.objects:
             raise ReplyError("there is no JSON object in the reply")
-        words = [{REASONING: one.pop(REASONING)} for one in found.having((REASONING,))][:1]
-        own = words[0] if words else {}
-        verdicts = [self._checked(own | x) for x in found.having(self.dimensions) or found.objects]
+        said_why = [{REASONING: one.pop(REASONING)} for one in found.having((REASONING,))]
+        scored = found.having(self.dimensions) or found.objects
+        verdicts = [self._checked(({}, *said_why[:1])[-1] | one) for one in scored]
         for one in found.having(self.dimensions, deep=True):
             with suppress(ReplyError):  # what stands beside scores need be none
                 verdicts.append(self._checked(one))
         if any(one.scores != verdicts[0].scores for one in verdicts):
             raise ReplyError("there are JSON objects that contradict each other")
-        if found.is_cut:
-            note = "the reply was cut off after its scores"
-            return replace(verdicts[0], truncated=True, note=note)
-        return verdicts[0]
+        note = "the reply was cut off after its scores" if found.is_cut else verdicts[0].note
+        return replace(verdicts[0], truncated=found.is_cut, note=note)
 
     def _scores(self, values: Mapping[str, Any]) -> dict[str, float]:
         return {one.name: one.score(values[one.name]) for one in self.fields if one.kind != "text"}

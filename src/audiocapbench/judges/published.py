@@ -1,6 +1,7 @@
 """The contracts with published prompts: AudioCapBench's in two layouts, and MECAT's two."""
 
 import json
+import re
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Literal
@@ -16,7 +17,6 @@ from audiocapbench.judges.contract import (
     Verdict,
     fill,
 )
-from audiocapbench.judges.reply_json import published_object
 
 AUDIOCAPBENCH = "audiocapbench"
 DIMENSIONS = ("accuracy", "completeness", "hallucination")
@@ -87,12 +87,13 @@ def _as_published(text: str) -> Verdict:
     A score that is missing counts 0, one out of bounds is moved to the nearest; decimals stay. What
     is no number compares with nothing, and counts 10.
     """
-    values, most = published_object(text), float(MAX_SCORE)
+    fenced = re.search(r"```(?:json)?(.*?)```", text, re.DOTALL)
     try:
+        values = json.loads((fenced[1] if fenced else text).strip())
         given = {name: float(values.get(name, 0)) for name in DIMENSIONS}
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         raise ReplyError("the reply is no JSON object with three numbers") from None
-    scores = {name: max(0.0, min(most, score)) for name, score in given.items()}
+    scores = {name: max(0.0, min(float(MAX_SCORE), score)) for name, score in given.items()}
     return Verdict(scores, str(values.get(REASONING) or ""))
 
 

@@ -2,13 +2,14 @@
 
 ``find_objects`` takes objects out of a text in one pass. It forgives prose and fences around them,
 comments, trailing commas, other quotes or none, quotes inside of sentences, and an end that is
-missing; what could mean two things is a ReplyError. ``published_object`` forgives a fence.
+missing; what could mean two things is a ReplyError.
 """
 
 import json
 import re
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from audiocapbench.errors import ReplyError
@@ -44,7 +45,6 @@ _NUMBER = re.compile(r"[-+]?[0-9]{1,20}(\.[0-9]{1,20})?([eE][-+]?[0-9]{1,3})?")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "none": None}
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_FENCED = re.compile(r"```(?:json)?(.*?)```", re.DOTALL)
 
 
 class FoundObjects(NamedTuple):
@@ -73,52 +73,43 @@ def find_objects(text: str, key_of: Callable[[str], str] | None = None) -> Found
     decoder = json.JSONDecoder(object_pairs_hook=partial(_each_once, key_of or _key))
     # What was read is never read again, so a hostile reply costs one pass.
     while beginning := _BEGINNING.search(text, place):
-        marks, place, cut = _strict(text, beginning.start())
+        strict, place, cut = _strict(text, beginning.start())
         is_cut |= cut
         try:
-            values = decoder.decode("".join(marks))
-            found += [values] if values or not cut else []
+            found.append(decoder.decode(strict))
         except (ValueError, RecursionError) as error:
             why = getattr(error, "msg", "nested too deep")
             raise ReplyError(f"the JSON object is broken ({shown(why)})") from None
     return FoundObjects(found, is_cut)
 
 
-def _strict(text: str, place: int) -> tuple[list[str], int, bool]:
+def _strict(text: str, place: int) -> tuple[str, int, bool]:
     """The object that begins here as strict JSON, where it ends, and whether it is cut off."""
     made, ends = list[str](), list[str]()
     while not made or ends:
         blank = _BLANK.match(text, place)
         place = blank.end() if blank else place
-        mark, is_name = text[place : place + 1], bool(made) and made[-1] in "{,"
+        mark = text[place : place + 1]
         if not mark or text.startswith("```", place):
             break
         if mark in _MARKS:
-            if mark in "}]":
-                ends.pop()
-                made[-1:] = [] if made[-1] == "," else made[-1:]
-            ends += _MARKS[mark]
+            ends[len(ends) - (mark in "}]") :] = _MARKS[mark]
             made.append(mark)
             place += 1
             continue
-        quoted = mark in _ANY_QUOTE
+        quoted, is_name = mark in _ANY_QUOTE, made[-1] in "{," and ends[-1] == "}"
         string = _FIELD_STRING if made[-1] == ":" else _ITEM_STRING
         token = (string if quoted else _BARE).match(text, place)
         place = token.end() if token else len(text)
         if token is None or (not token.lastindex if quoted else place == len(text)):
             break  # within a string, or for all that is known a number
-        is_name &= ends[-1] == "}"
         value = _unquoted(token[0]) if quoted else _plain(token[0].rstrip(), is_name)
         made.append(json.dumps(value))
-    else:
-        return made, place, False
-    # A field whose value is not there is left out.
-    if made[-1] == ":":
-        del made[-2:]
-    elif made[-1] not in _MARKS and made[-2] in "{," and ends[-1] == "}":
-        del made[-1:]
-    made[-1:] = [] if made[-1] == "," else made[-1:]
-    return made + ends[::-1], place, True
+    if ends and made[-1] not in _MARKS and made[-2] in "{," and ends[-1] == "}":
+        del made[-1:]  # a name without a value
+    closed = [*made, *["null"] * (made[-1] == ":"), *ends[::-1], ""]
+    strict = [one for one, after in pairwise(closed) if one != "," or after not in ("}", "]")]
+    return "".join(strict), place, bool(ends)
 
 
 def _each_once(key_of: Callable[[str], str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -154,15 +145,3 @@ def _unquoted(text: str) -> str:
         )
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\0", "\ufffd")
-
-
-def published_object(text: str) -> dict[str, Any]:
-    """The object of a reply as the published tool reads it: the first fence or all, plain JSON."""
-    fenced = _FENCED.search(text)
-    try:
-        values = json.loads((fenced[1] if fenced else text).strip())
-    except (ValueError, RecursionError):
-        raise ReplyError("the reply is no JSON") from None
-    if not isinstance(values, dict):
-        raise ReplyError("the reply is JSON, but no object")
-    return values
