@@ -170,7 +170,7 @@ def test_what_was_read_is_said_before_the_scores(place: Path) -> None:
         "numbers the rows, and was left out."
     )
     assert lines[2] == "12 of 12 samples have a prediction; references a sample: 2."
-    assert lines[3].startswith("  clip0: 'a dog howls 0 times' beside 'a dog barks 0 times'")
+    assert lines[3].startswith("  'clip0': 'a dog howls 0 times' beside 'a dog barks 0 times'")
     read = json.loads(done.stdout)["read"]
     assert read["predictions"][0]["columns"] == {"id": "where", "prediction": "output"}
     assert read["references_per_sample"] == {"min": 2, "median": 2, "max": 2}

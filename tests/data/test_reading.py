@@ -239,6 +239,7 @@ PREDICTED = {
         {"fname": {"0": "a.wav", "1": "b.wav"}, "pred": {"0": ONE, "1": THREE}}
     ),
     "cands.csv": f'fname,cands\na.wav,[\'{ONE}\']\nb.wav,"(""{THREE}"",)"\n',
+    "conette.csv": f'preds,cands,fname\n"[92, 6]",{ONE},a.wav\n"[4, 1]",{THREE},b.wav\n',
     "preds.tsv": f"youtube_id\tpreds\na.wav\t{ONE}\nb.wav\t{THREE}\n",
     "fold.csv": f"audio_path;Predicted Caption\na.wav;{ONE}\nb.wav;{THREE}\n",
     "index only.csv": f",prediction\na.wav,{ONE}\nb.wav,{THREE}\n",
@@ -337,7 +338,7 @@ def test_two_columns_that_may_both_be_meant_are_refused(tmp_path: Path) -> None:
     clotho = write(tmp_path / "r.csv", "file_name,text,raw_text\na,a dog,A dog.\n")
     found, reading = references(clotho)
     assert found == {"a": ("A dog.",)}
-    assert "references was taken from 'raw_text'; there is also 'text'" in reading.notes[0]
+    assert "'raw_text' was taken for the references; there is also 'text'" in reading.notes[0]
 
 
 def test_ids_of_captions_are_not_taken_for_ids_of_clips(tmp_path: Path) -> None:
@@ -473,5 +474,5 @@ def test_one_reference_of_clotho_is_doubted(tmp_path: Path) -> None:
     lines = pairing.lines(width=60)
     assert "5 rows (id in 'file_name', references in 'caption')" in lines[0]
     assert lines[1] == "5 of 5 samples have a prediction; references a sample: 1."
+    assert lines[2] == "  '0.wav': 'text 0.wav' beside 'A caption of clip 0'"
     assert len(lines) == 5
-    assert max(map(len, lines[2:])) <= 60

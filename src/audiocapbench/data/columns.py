@@ -24,7 +24,7 @@ IDS = (
 )
 _SURELY_PREDICTED = (
     *("prediction", "predicted_caption", "caption_predicted", "output", "response", "hypothesis"),
-    *("pred", "preds", "predictions", "predicted", "cands", "cand", "candidate", "candidates"),
+    *("cands", "cand", "candidate", "candidates", "pred", "preds", "predictions", "predicted"),
     *("hypotheses", "hyp", "hyps", "generated_caption", "caption_generated", "generated"),
     *("generation", "generated_text", "model_output", "model_response", "completion"),
     *("pred_caption", "caption_pred", "predicted_captions"),
@@ -32,16 +32,9 @@ _SURELY_PREDICTED = (
 # A caption beside something that is surely a prediction is a reference: it comes after them.
 PREDICTIONS = (*_SURELY_PREDICTED, "answer", "caption", "captions", "text")
 _SURELY_REFERENCES = (
-    *(
-        "references",
-        "reference_captions",
-        "captions",
-        "reference",
-        "refs",
-        "ref",
-        "mult_references",
-    ),
-    *("ground_truth", "ground_truths", "gt", "gts", "reference_caption", "gold", "targets"),
+    *("references", "reference_captions", "captions", "reference", "refs", "ref", "mrefs"),
+    *("mult_references", "ground_truth", "ground_truths", "gt", "gts", "reference_caption"),
+    *("gold", "targets"),
 )
 REFERENCES = (*_SURELY_REFERENCES, "caption", "raw_text", "target", "text", "description")
 SYSTEMS = ("model", "system", "model_name", "model_id")
@@ -132,6 +125,13 @@ def under_roles(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str
     return found
 
 
+def _is_numbers(value: Any) -> bool:
+    """Whether a cell is blank, or holds what is no text, such as tokens by number."""
+    if isinstance(value, list):
+        return not any(isinstance(one, str | list) for one in value)
+    return not isinstance(value, str) or not value.strip("[]()0123456789.,-+e \n")
+
+
 @dataclass(slots=True)
 class Reading:
     """How a file was read: which column is what, and what else was found or done, as sentences.
@@ -201,13 +201,14 @@ class Reading:
             self._equal += [(first, one) for one in others if fold_name(one) in sure]
         if also := [*others, *numbers[:1]]:
             there = ", ".join(map(repr, also[:4]))
-            words = f"{role} was taken from {first!r}; there is also {there} (--map {role}=…)"
+            words = f"{first!r} was taken for the {role}; there is also {there} (--map {role}=…)"
             self.note(words if role in ("id", "prediction", "references") else "")
 
     def check_equal(self, fields: Mapping[str, Any]) -> None:
         """Refuse a file of which nobody can say which of two columns is meant."""
         for one, other in self._equal:
-            if fields.get(other) and fields.get(one) and fields[one] != fields[other]:
+            texts = [fields[name] for name in (one, other) if not _is_numbers(fields.get(name))]
+            if len(texts) > 1 and texts[0] != texts[1]:
                 role = next(role for role, sure in _EQUAL.items() if fold_name(one) in sure)
                 raise DatasetError(
                     f"{self.path}: {one!r} and {other!r} may both be the {role}, and differ "

@@ -31,6 +31,10 @@ _BEYOND = {
 """What neither a person nor a system was seen to reach on captions of others."""
 
 
+def _cut(text: str, room: int) -> str:
+    return repr(text) if len(text) < room - 2 else repr(f"{text[: room - 3]}…")
+
+
 @dataclass(frozen=True, slots=True)
 class Pairing:
     """Predictions under the ids of samples, and a ``note`` where these were changed."""
@@ -96,10 +100,10 @@ class Pairing:
         how = f"{len(pairs):,} of {len(self.samples):,} samples have a prediction"
         lines.append(f"{how}; references a sample: {each}.")
         for one, text in pairs[:_SHOWN]:
-            line = " ".join(f"  {one.id}: {text!r} beside {one.references[0]!r}".split("\n"))
             more = f" and {len(one.references) - 1} more" if one.references[1:] else ""
-            room = max(20, width - len(more) - 1)
-            lines.append((line if len(line) <= room else f"{line[: room - 1]}…") + more)
+            room = max(24, (width - len(more) - 12) // 5)
+            said = f"{_cut(text, 2 * room)} beside {_cut(one.references[0], 2 * room)}"
+            lines.append(f"  {_cut(one.id, room)}: {said}{more}")
         return lines
 
     def warnings(self, scores: Mapping[str, float] | None = None) -> list[str]:

@@ -195,6 +195,9 @@ def _read_file(
         names = ", ".join(repr(one) for one in list(by_system)[:10])
         which = f"{path}: has predictions of {len(by_system)} systems ({names})"
         raise DatasetError(f"{which}; name the one to take with `model`")
+    repeats = reading.rows - sum(len(one.by_id) for one in by_system.values()) - len(bad)
+    if repeats > 0 and not asked.parts:
+        reading.note(f"{repeats:,} of its rows repeat others")
     chosen = by_system[system] if system in by_system else next(iter(by_system.values()), None)
     return chosen or Predictions(bad=bad, head=head, readings=[reading])
 
