@@ -388,3 +388,13 @@ def test_pretty_printed_objects_that_are_no_document_are_one_problem(
     (tmp_path / "metadata.jsonl").write_text(text)
     (found,) = problems(tmp_path)
     assert "write one object a line" in found
+
+
+@pytest.mark.parametrize("words", ["benchmarks show set", "meta controls set --metrics rouge_l"])
+def test_every_command_that_advises_to_skip_clips_can(tmp_path: Path, words: str) -> None:
+    root = write_folder(tmp_path / "set", 4)
+    (root / "clips" / "1.wav").unlink()
+    refused = run_command(*words.split(), cwd=tmp_path)
+    assert "--skip-missing" in refused.stderr
+    done = run_command(*words.split(), "--skip-missing", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr

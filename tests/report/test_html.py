@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.errors import ReportError
 from audiocapbench.report.page import html
-from audiocapbench.report.page.html import write_report
+from audiocapbench.report.page.html import shown_answer, write_report
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.store import Store
 from folders import write_folder
@@ -208,3 +209,11 @@ def test_hostile_names_are_written_out_in_the_overview(hostile: Path) -> None:
     assert "\u202e" not in overview
     assert EVIL not in overview
     assert overview.count("&lt;/script&gt;") > 10
+
+
+def test_what_was_heard_of_a_clip_is_a_note_and_no_failure() -> None:
+    note = "the mean of its 2 channels loses 60.0 dB; heard by channel 1"
+    shown = shown_answer(Outcome("a", Reply("A dog.", Status.OK, note), None, 0.0, 0.0))
+    assert (shown["note"], shown["error"]) == (note, "")
+    failed = shown_answer(Outcome("a", Reply("", Status.FAILED, "gone"), None, 0.0, 0.0))
+    assert (failed["note"], failed["error"]) == ("", "gone")

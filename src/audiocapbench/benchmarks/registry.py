@@ -129,14 +129,14 @@ def file_benchmark(path: Path, name: str | None = None, columns: Mapped | None =
     return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples, notes=notes)
 
 
-def named_benchmark(text: str) -> Benchmark:
+def named_benchmark(text: str, **clips: Unpack[ClipOptions]) -> Benchmark:
     """A benchmark by name, a folder, a file of references, or ``NAME=PLACE`` of its data."""
     name, _, place = text.partition("=")
     if place and takes_argument(name, _REFERENCES) and not (Path(place) / METADATA).is_file():
         return open_benchmark(name, references=Path(place))
     if not place and Path(name).is_file():
         return file_benchmark(Path(name))
-    return open_benchmark(name, Path(place) if place else None)
+    return open_benchmark(name, Path(place) if place else None, **clips)
 
 
 def subject(

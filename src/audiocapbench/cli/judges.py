@@ -328,6 +328,7 @@ def controls(
     *,
     metrics: options.Metrics = None,
     samples: SampleOptions,
+    clips: ClipOptions,
     figure: Path | None = None,
     json: bool = False,
 ) -> None:
@@ -346,7 +347,7 @@ def controls(
     from audiocapbench.report.page.plots import figure_writer
 
     draw = None if figure is None else figure_writer(figure)
-    opened = named_benchmark(benchmark)
+    opened = named_benchmark(benchmark, **clips)
     names = metrics or list(opened.traits.metrics)
     scores = score_controls(opened, names, selected(samples))
     show_result(control_report(scores), json=json)

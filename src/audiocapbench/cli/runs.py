@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from audiocapbench.asking import ClipOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, app
 from audiocapbench.cli.console import ask, print_json, say, show, show_lines, show_result
@@ -244,6 +245,7 @@ def show_benchmarks(
     map_file: Annotated[Path | None, Option("--map")] = None,
     encoder: str = "wordllama",
     sample: Annotated[int, Option(min=1)] = 2000,
+    clips: ClipOptions,
     json: bool = False,
 ) -> None:
     """Show clips, captions and vocabulary of benchmarks, by category, and draw a map of them.
@@ -263,7 +265,7 @@ def show_benchmarks(
     from audiocapbench.report.page.plots import figure_writer
 
     draw = None if map_file is None else figure_writer(map_file)
-    opened = [named_benchmark(name) for name in dict.fromkeys(names)]
+    opened = [named_benchmark(name, **clips) for name in dict.fromkeys(names)]
     found = corpus_report(", ".join(one.name for one in opened), grouped(opened, by), by)
     show_result(found, json=json)
     if draw is not None:
