@@ -78,7 +78,7 @@ def read_captions(
         samples = read_references(path, reading, by_row=by_row)
     else:
         samples = _samples(rows.by_id, reading)
-    if in_order:
+    if in_order and samples and len(samples) % len(samples[-1].references) == 0:
         said = answers.texts
         _check_not_turned([*before, *((said.get(one.id, ""), *one.references) for one in samples)])
     return Pairing(answers, samples, IN_ORDER if in_order else "", reading)
