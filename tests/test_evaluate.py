@@ -399,7 +399,7 @@ def test_what_is_missing_is_said_in_one_sentence(
         (["--data-dir", "nowhere"], "nowhere: no such folder"),
         (["--category", "noise"], "has no category 'noise'"),
         (["--metadata", "nowhere.json"], "nowhere.json: no such file"),
-        (["--metadata", "other.txt"], "is neither .csv, .tsv, .jsonl, .json nor .parquet"),
+        (["--metadata", "other.txt"], "is neither .csv, .tsv, .jsonl, .json, .parquet nor .xlsx"),
         (["--output", "data"], "--output data: cannot be written"),
         (["--output", "other.json/out.json"], "--output other.json/out.json"),
     ],

@@ -85,8 +85,7 @@ def as_objects(found: Sequence[Departure] | None) -> list[dict[str, str]] | None
 
 def in_full(found: Mapping[str, Sequence[Departure]]) -> list[str]:
     """A line for each departure, with the runs that have it where others have not."""
-    said = [(str(one), label) for label, own in found.items() for one in own]
-    said += [("none", label) for label, own in found.items() if not own]
+    said = [(one, label) for label, own in found.items() for one in [*map(str, own)] or ["none"]]
     whose = {
         one: f" ({', '.join(own)})" * (len(own) < len(found)) for one, own in grouped(said).items()
     }
