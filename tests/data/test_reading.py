@@ -13,11 +13,13 @@ import pytest
 from audiocapbench.data import InvalidDataError
 from audiocapbench.data.cells import parsed
 from audiocapbench.data.columns import Reading, fold_name, mapped_columns, numbered
+from audiocapbench.data.opinions import read_opinions
 from audiocapbench.data.pairing import Pairing
 from audiocapbench.data.predictions import Predictions, match_ids, match_samples, read_predictions
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError
 from audiocapbench.library.captions import samples_of
+from audiocapbench.meta.pairs import read_pairs
 from needs import needs
 
 ONE, TWO, THREE, FOUR = "A dog barks.", "Dog barking loudly.", "Rain is falling.", "It rains hard."
@@ -324,6 +326,16 @@ def test_columns_are_named_by_the_user(tmp_path: Path) -> None:
     assert references(path, references="ana+ben")[0] == {"a": (ONE, TWO)}
     with pytest.raises(DatasetError, match="ROLE=COLUMN"):
         mapped_columns(["prediktion=x"], ("id", "prediction"))
+
+
+def test_columns_of_pairs_and_ratings_are_named_by_the_user(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", "clip,left,right,preferred\na.wav,A dog,A cat,a\n")
+    named = {"audio": "clip", "caption_a": "left", "caption_b": "right"}
+    (pair,) = read_pairs("csv", [path], columns=named)
+    assert (pair.audio, pair.first, pair.second) == ("a.wav", "A dog", "A cat")
+    path = write(tmp_path / "o.csv", "clip,stars,score\na.wav,4,99\n")
+    (opinion,) = read_opinions(path, {"item": "clip", "value": "stars"}).opinions
+    assert (opinion.item, opinion.value) == ("a.wav", "4")
 
 
 def test_two_columns_that_may_both_be_meant_are_refused(tmp_path: Path) -> None:

@@ -258,7 +258,12 @@ def calibrate(
 
 @options.command(meta_app.command, "ratings")
 def rating_tests(
-    file: str, *, against: float = 3.0, compare: list[str] | None = None, at: options.StoreOptions
+    file: str,
+    *,
+    columns: options.Columns = None,
+    against: float = 3.0,
+    compare: list[str] | None = None,
+    at: options.StoreOptions,
 ) -> None:
     """Test ratings on a scale against a baseline, group by group, and groups against each other.
 
@@ -268,19 +273,21 @@ def rating_tests(
     Args:
         file (FILE): A rating project of the store, or a table with a rating a line: rating, and
             where they are known group and item.
+        columns (ROLE=COLUMN): Which column of a table is what, such as value=stars,item=clip.
         against (X): The baseline.
         compare (A:B): Two groups, or two sets of them such as A+B:C+D; may be repeated.
     """
     from audiocapbench.report.ratings import rating_report
 
-    at.show(rating_report(_opinions(file, at.store), against, compare or ()))
+    at.show(rating_report(_opinions(file, at.store, columns), against, compare or ()))
 
 
-def _opinions(file: str, store: str) -> "Opinions":
-    from audiocapbench.data.opinions import read_opinions
+def _opinions(file: str, store: str, columns: list[str] | None = None) -> "Opinions":
+    from audiocapbench.data.columns import mapped_columns
+    from audiocapbench.data.opinions import ROLES, read_opinions
 
     if Path(file).exists():
-        return read_opinions(Path(file))
+        return read_opinions(Path(file), mapped_columns(columns or (), ROLES))
     with _project_store(file, store) as kept:
         return kept.ratings.opinions(file)
 

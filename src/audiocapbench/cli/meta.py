@@ -40,6 +40,7 @@ def _try_on_pairs(
     kind: str,
     *,
     pairs: list[Path],
+    columns: options.Columns = None,
     scorer: list[str],
     votes_from: list[Path] | None = None,
     least_votes: Annotated[int | None, Option(min=1, show_default=False)] = None,
@@ -58,6 +59,7 @@ def _try_on_pairs(
 
     Args:
         pairs (FILE): Pairs with answers; may be repeated.
+        columns (ROLE=COLUMN): Which column of a table is what, such as audio=clip,caption_a=left.
         scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, choices:FILE or
             scores:FILE of your own, or control:always-0, always-1, random, longer, shorter,
             rarer-noun, likelier; may be repeated.
@@ -69,8 +71,9 @@ def _try_on_pairs(
         html (FILE): Write a report page.
         per_pair (FILE): Write every choice as CSV.
     """
+    from audiocapbench.data.columns import mapped_columns
     from audiocapbench.meta import trial as trying
-    from audiocapbench.meta.pairs import KINDS, pair_set, read_pairs
+    from audiocapbench.meta.pairs import KINDS, ROLES, pair_set, read_pairs
     from audiocapbench.meta.scorers.scorer import TrialSettings
     from audiocapbench.report.trial import trial_tables, write_trials
 
@@ -90,9 +93,12 @@ def _try_on_pairs(
     given = [*pairs, *(votes_from or ()), *files, *session.files]
     for out in (html, per_pair):
         options.refuse_overwriting(out, [*given, *filter(None, [asked.prompt_file])])
-    found = read_pairs(kind, pairs, least_votes)
+    if columns and kind != "csv":
+        raise AudioCapBenchError("--map names columns of a table; these files have their own")
+    mapped = mapped_columns(columns or (), ROLES)
+    found = read_pairs(kind, pairs, least_votes, mapped)
     judged = pair_set(kind, found, as_is=as_is)
-    voted = read_pairs(kind, votes_from) if votes_from else found
+    voted = read_pairs(kind, votes_from, columns=mapped) if votes_from else found
     agreed = trying.agreement(voted, least_votes or KINDS[kind])
     place: Any = {"data": data, "follow_links": follow_links, "store_url": session.store}
     how = vars(asked) | vars(session.asking())

@@ -126,6 +126,7 @@ RunList = Annotated[
     ),
 ]
 Metrics = Annotated[Any, Option(parser=metric_names)]
+Columns = Annotated[list[str] | None, Option("--map")]
 Store = Annotated[  # eager, so that a run can be looked up while the arguments are parsed
     str, Option(is_eager=True, callback=_own_store, envvar="AUDIOCAPBENCH_STORE")
 ]

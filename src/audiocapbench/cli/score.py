@@ -28,7 +28,6 @@ _METRICS = (
     "Comma-separated; 'audiocapbench metrics' lists them. "
     f"[default: of files {_OF_FILES}; of MECAT {_MECAT}]"
 )
-Columns = Annotated[list[str] | None, Option("--map")]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class PredictionFiles:
     references: Path | None = None
     benchmark: str | None = None
     model: str | None = None
-    columns: Columns = None
+    columns: options.Columns = None
 
     @property
     def mapped(self) -> dict[str, str]:
@@ -271,7 +270,7 @@ def import_predictions(
     clips: ClipOptions,
     references: Path | None = None,
     model: str | None = None,
-    columns: Columns = None,
+    columns: options.Columns = None,
     judge: str | None = None,
     metrics: options.Metrics = None,
     at: options.StoreOptions,

@@ -150,6 +150,7 @@ class Reading:
     several: tuple[str, ...] = ()
     content: bytes | None = None  # of what is no file
     names: Sequence[str] = ()
+    guesses: bool = True  # somebody says the notes
     _equal: list[tuple[str, str]] = field(default_factory=list)
 
     def note(self, words: str) -> None:

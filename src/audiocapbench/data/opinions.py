@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from audiocapbench.data.columns import IDS, fold_name
+from audiocapbench.data.columns import IDS, Mapped, Reading, fold_name
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
 
@@ -18,6 +18,7 @@ _NAMES = {
     "chosen": ("chosen",),
 }
 _VALUES = ("value", "rating", "score", "rel", "vote", "preferred")
+ROLES = (*_NAMES, "value")
 _VOTES = tuple(f"vote_{number}" for number in range(1, 21))
 _SHOWN = 20
 
@@ -66,11 +67,15 @@ class Opinions(NamedTuple):
             raise InvalidDataError(PurePath(self.source), problems, shown=_SHOWN)
 
 
-def read_opinions(path: Path) -> Opinions:
-    """The opinions of a table: one in a column such as ``value``, or several ``vote_1`` and on."""
+def read_opinions(path: Path, columns: Mapped | None = None) -> Opinions:
+    """The opinions of a table: one in a column such as ``value``, or several ``vote_1`` and on.
+    ``columns`` are names by role."""
     problems: list[Problem] = []
     found: list[Opinion] = []
-    for where, fields in read_records(path, problems, ((*_VALUES, *_VOTES),), roles=_NAMES):
+    roles = _NAMES | ({"value": _VALUES} if columns and "value" in columns else {})
+    reading = Reading(path, columns or {}, guesses=False)
+    wanted = ((*_VALUES, *_VOTES),)
+    for where, fields in read_records(path, problems, wanted, roles=roles, reading=reading):
         row = {
             fold_name(name): "" if value is None else str(value).strip()
             for name, value in fields.items()
@@ -79,7 +84,7 @@ def read_opinions(path: Path) -> Opinions:
         values = [name for name in _VALUES if name in row]
         votes = [name for name, text in row.items() if name[:5] == "vote_" and text]
         # The first column of values that holds something, else all votes.
-        columns = [name for name in values if row[name]][:1] or votes or values[:1]
-        found += [Opinion(value=row[one], where=f"{where}: {one}", **about) for one in columns]
+        said = [name for name in values if row[name]][:1] or votes or values[:1]
+        found += [Opinion(value=row[one], where=f"{where}: {one}", **about) for one in said]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return Opinions(str(path), found, digest, problems)

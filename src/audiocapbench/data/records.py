@@ -63,7 +63,7 @@ def opened(path: PurePath, reading: Reading | None = None) -> tuple[PurePath, by
     if reading is not None and reading.content is not None:
         return path, reading.content
     path, content = read_bytes(path)
-    if reading is not None and path.suffix.lower() not in (".parquet", *SHEETS):
+    if reading is not None and reading.guesses and path.suffix.lower() not in (".parquet", *SHEETS):
         encoding = encoding_of(content, guess=True)
         if encoding not in ("utf-8-sig", "utf-16"):
             reading.encoding = "Windows-1252" if encoding == "cp1252" else encoding.upper()

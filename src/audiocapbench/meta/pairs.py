@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from audiocapbench.data.columns import Mapped, Reading
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
 from audiocapbench.data.row import Text
@@ -161,6 +162,8 @@ BRACE_MAIN = {
 _HUMAN_PAIRS = ("HC", "HI", "HM", "MM_1", "MM_2", "MM_3", "MM_4", "MM_5")
 _FEWEST_REFERENCES = 4
 _COLUMNS = ("audio", "caption_a", "caption_b")
+ROLES = (*_COLUMNS, "id", "preferred", "type", "dataset", "person")
+_ROLES = {name: (name,) for name in ROLES}
 _WRITERS = ("model", "system", "source")
 _PREFERRED: dict[str, Preference | None] = {
     **dict.fromkeys(("a", "caption_a", "0", "first"), 0),
@@ -289,14 +292,16 @@ def _read_clips(path: Path, kind: str) -> list[CaptionPair]:
     return _gather_pairs(path, rows, pairs_of, [])
 
 
-def read_csv_pairs(path: Path) -> list[CaptionPair]:
+def read_csv_pairs(path: Path, columns: Mapped | None = None) -> list[CaptionPair]:
     problems: list[Problem] = []
+    reading = Reading(path, columns or {}, guesses=False)
     numbers = count(1)
 
     def pairs_of(fields: Any) -> list[CaptionPair]:
         return [_row_pair(fields, {"id": f"row {next(numbers)}", "dataset": path.stem})]
 
-    return _gather_pairs(path, read_records(path, problems, _COLUMNS), pairs_of, problems)
+    rows = read_records(path, problems, _COLUMNS, roles=_ROLES, reading=reading)
+    return _gather_pairs(path, rows, pairs_of, problems)
 
 
 def _gather_pairs(
@@ -391,15 +396,18 @@ KINDS: Mapping[str, int] = {"human": 1, "brace-main": AGREED, "brace-hallucinati
 """The kinds of pair files, and what the votes of a pair must add up to."""
 
 
-def read_pairs(kind: str, paths: Sequence[Path], least: int | None = None) -> list[CaptionPair]:
-    """All pairs of some files; what votes must add up to (``least``) is the kind's unless given."""
+def read_pairs(
+    kind: str, paths: Sequence[Path], least: int | None = None, columns: Mapped | None = None
+) -> list[CaptionPair]:
+    """All pairs of some files; what votes must add up to (``least``) is the kind's unless given.
+    Of a table, ``columns`` are names by role."""
     check_known("kind of pairs", kind, KINDS, TrialError)
     if not paths:
         raise TrialError("a trial needs pairs; give --pairs FILE")
     pairs: dict[str, CaptionPair] = {}
     for path in paths:
         try:
-            found = _read_clips(path, kind) if kind in _FORMS else read_csv_pairs(path)
+            found = _read_clips(path, kind) if kind in _FORMS else read_csv_pairs(path, columns)
         except DatasetError:
             other = _kind_of(path)
             if other in (None, kind):
