@@ -103,8 +103,9 @@ class ReplyField:
 
     def score(self, value: Any) -> float:
         """The score that a value is; ReplyError where it is none, or out of bounds."""
-        if isinstance(value, dict):
-            value = value.get("score")
+        if isinstance(value, dict):  # of another scale, for all that is known, if it has a number
+            beside = [one for name, one in value.items() if name != "score" and one != self.high]
+            value = None if re.search(r"\d|true|null", json.dumps(beside)) else value.get("score")
         if isinstance(value, str):
             text = value.strip()
             plain = text.isascii() and len(text) <= 40 and "_" not in text

@@ -79,7 +79,7 @@ def find_objects(text: str, key_of: Callable[[str], str] | None = None) -> Found
             found.append(decoder.decode(strict))
         except (ValueError, RecursionError) as error:
             why = getattr(error, "msg", "nested too deep")
-            raise ReplyError(f"the JSON object is broken ({shown(why)})") from None
+            raise ReplyError(f"the JSON object is broken ({why})") from None
     return FoundObjects(found, is_cut)
 
 
