@@ -11,7 +11,6 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Literal, NamedTuple, Unpack
 
@@ -24,7 +23,6 @@ from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.row import MetadataRow, read_metadata
 from audiocapbench.errors import AudioError, DatasetError
 from audiocapbench.files import write_file
-from audiocapbench.grouping import grouped
 
 MANIFEST = "manifest.json"
 METADATA = "metadata.jsonl"
@@ -39,7 +37,6 @@ _LEAVE_OUT = (
     "Mend the files, go on with the {:,} other clips by `skip_missing`, or leave clips out in "
     'manifest.json: {{"missing": [{{"id": {}, "reason": "damaged"}}]}}'
 )
-_FEW = 3
 
 
 class FileFacts(BaseModel, extra="forbid", frozen=True):
@@ -123,23 +120,15 @@ def open_folder(root: Path, *, metadata: Path | None = None, **how: Unpack[ClipO
     elif bad:
         if entries and not problems:
             hint = _LEAVE_OUT.format(len(entries), json.dumps(bad[0][1].key))
-        causes = grouped((re.split("[,(]", one[2])[0], one) for one in bad).values()
-        problems += chain.from_iterable(_said(own, len(present)) for own in causes)
+        problems += [
+            Problem(where, "file_name", f"{row.file_name[:80]!r} {why}") for where, row, why in bad
+        ]
     if not problems and not lines:
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
     if problems:
         raise InvalidDataError(root, sorted(problems, key=_place), hint=hint)
     name = manifest.name or root.resolve().name
     return Folder(root, name, tuple(entries), tuple(missing))
-
-
-def _said(clips: list[tuple[str, MetadataRow, str]], total: int) -> list[Problem]:
-    """What is wrong with clips of one cause: of each, or where they are many, once."""
-    said = [f"{row.file_name[:80]!r} {why}" for _, row, why in clips]
-    if len(clips) > _FEW:
-        some = ", ".join(repr(row.file_name[:80]) for _, row, _ in clips[:_FEW])
-        said = [f"{clips[0][2]}: {len(clips):,} of {total:,} clips, such as {some}"]
-    return [Problem(one[0], "file_name", what) for one, what in zip(clips, said, strict=False)]
 
 
 def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_Line], list[Problem]]:

@@ -30,6 +30,7 @@ _LARGEST_DOCUMENT = 1 << 30
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _DEEPEST = 100
+_QUOTED = r"""(?:"[^"]*"|'[^']*')"""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HALF = "holds half of a surrogate pair, which is not text"
 
@@ -63,18 +64,18 @@ def problems_of(
 
 
 def by_cause(problems: Sequence[object]) -> list[str]:
-    """Problems as lines; many of one cause are one, with the place of the first."""
+    """Problems as lines; many of one cause are one, with the first and the names of two others."""
     causes: dict[str, list[object]] = {}
     for one in problems:
         what = one.what if isinstance(one, Problem) else str(one)
-        causes.setdefault(re.sub(r"'[^']*'|\d+", "", what), []).append(one)
-    return [
-        line
-        for own in causes.values()
-        for line in (
-            [f"{own[0]} (and {len(own) - 1:,} more of this kind)"] if own[10:] else map(str, own)
-        )
-    ]
+        causes.setdefault(re.sub(rf"{_QUOTED}|\S*/\S+|\d+", "", what), []).append(one)
+    lines: list[str] = []
+    for own in causes.values():
+        named = (re.match(_QUOTED, one.what) for one in own[1:3] if isinstance(one, Problem))
+        others = "".join(f", {name[0]}" for name in named if name)
+        many = f"{own[0]} (and {len(own) - 1:,} more of this kind{others})"
+        lines += [many] if own[10:] else map(str, own)
+    return lines
 
 
 class InvalidDataError(DatasetError):
