@@ -44,7 +44,11 @@ _HARMLESS = str.maketrans(
 _DOUBLED_SINGLE_QUOTES = re.compile("[‘’]{2}|''|``")
 _TURN_MARK = re.compile(r"\[(/?INST)\]", re.IGNORECASE)
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs"})
-_OUT_OF = re.compile(r"(\S+?)\s*(?:/|\bout of\b|\bof\b)\s*(\d+(?:\.0+)?)", re.IGNORECASE)
+_SCORE = re.compile(
+    r"\s*([-+]?\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,3})?)"
+    r"(?:\s*(?:/|\bout of\b|\bof\b)\s*(\d{1,9}(?:\.0+)?))?\s*",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +111,10 @@ class ReplyField:
             beside = [one for name, one in value.items() if name != "score" and one != self.high]
             value = None if re.search(r"\d|true|null", json.dumps(beside)) else value.get("score")
         if isinstance(value, str):
-            text = value.strip()
-            plain = text.isascii() and len(text) <= 40 and "_" not in text
-            if plain and (ratio := _OUT_OF.fullmatch(text)):
-                if float(ratio[2]) != self.high:
-                    raise ReplyError(f"{self.name} is not out of {self.high}")
-                text = ratio[1]
-            try:
-                value = float(text) if plain else None
-            except ValueError:
-                value = None
+            text = _SCORE.fullmatch(value)
+            if text and float(text[2] or self.high) != self.high:
+                raise ReplyError(f"{self.name} is not out of {self.high}")
+            value = float(text[1]) if text else None
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value):
             raise ReplyError(f"{self.name} is not a number")
@@ -230,9 +228,8 @@ class Contract:
             if one.kind != "text":
                 raise ReplyError(f"the field {one.name} is missing")
         scores, words = self._scores(values), values.get(REASONING) or ""
-        unasked = [shown(name) for name in values if name not in known]
         odd = [f"without {one.name}" for one in missing]
-        odd += [f"with {name}, which nobody asked for" for name in unasked]
+        odd += [f"with {shown(x)}, which nobody asked for" for x in values if x not in known]
         note = f"the reply came {', '.join(odd)}" if odd else None
         words = words if isinstance(words, str) else json.dumps(words, ensure_ascii=False)
         return Verdict(scores, words.strip(), note)

@@ -103,8 +103,8 @@ def _strict(text: str, place: int) -> tuple[str, int, bool]:
         place = token.end() if token else len(text)
         if token is None or (not token.lastindex if quoted else place == len(text)):
             break  # within a string, or for all that is known a number
-        value = _unquoted(token[0]) if quoted else _plain(token[0].rstrip(), is_name)
-        made.append(json.dumps(value))
+        value = _unquoted(token[0]) if quoted else token[0].rstrip()
+        made.append(json.dumps(value if quoted or is_name else _plain(value)))
     if ends and made[-1] not in _MARKS and made[-2] in "{," and ends[-1] == "}":
         del made[-1:]  # a name without a value
     closed = [*made, *["null"] * (made[-1] == ":"), *ends[::-1], ""]
@@ -129,11 +129,11 @@ def shown(key: str) -> str:
     return re.sub(r"[^\w .-]", "?", key)[:40] or "without a name"
 
 
-def _plain(text: str, is_name: bool) -> str | float | bool | None:
-    """What stands without quotes: a name, a number, a word of JSON's or Python's, or text."""
-    if is_name or not (number := _NUMBER.fullmatch(text)):
-        return text if is_name else _WORDS.get(text.lower(), text)
-    return float(text) if number[1] or number[2] else int(text)
+def _plain(text: str) -> str | float | bool | None:
+    """What stands without quotes: a number, a word of JSON's or Python's, or text."""
+    if number := _NUMBER.fullmatch(text):
+        return float(text) if number[1] or number[2] else int(text)
+    return _WORDS.get(text.lower(), text)
 
 
 def _unquoted(text: str) -> str:
