@@ -56,6 +56,7 @@ LISTS: dict[str, Callable[[list[str]], str]] = {
     "by number": lambda texts: json.dumps(dict(enumerate(texts))),
     "without brackets": lambda texts: ", ".join(map(json.dumps, texts)),
     "padded": lambda texts: str([*texts, None]),
+    "JSON twice": lambda texts: json.dumps(json.dumps(texts)),
     "wrapped": lambda texts: json.dumps([texts]),
 }
 
@@ -372,6 +373,33 @@ def test_one_file_without_ids_is_paired_by_row(tmp_path: Path) -> None:
     alone = write(tmp_path / "alone.csv", "id,caption\na,A dog\n")
     with pytest.raises(DatasetError):
         read_references(alone, by_row=True)
+
+
+def test_several_predictions_in_a_cell_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", f"id,pred\na,{ONE}|{TWO}\nb,{THREE} | {FOUR}\n")
+    with pytest.raises(DatasetError, match=r"--map 'prediction=pred\[text\]'"):
+        read_predictions(path)
+    found = read_predictions(path, columns={"prediction": "pred[text]"})
+    assert found.texts["a"] == f"{ONE}|{TWO}"
+    several = write(tmp_path / "s.csv", f"id,pred\na,\"['{ONE}', '{TWO}']\"\n")
+    assert "is a list of texts; give one" in str(read_predictions(several).bad[0])
+
+
+def test_names_of_files_come_before_numbers_that_look_like_them(tmp_path: Path) -> None:
+    images = [{"id": 7, "file_name": "3.wav"}, {"id": 3, "file_name": "7.wav"}]
+    path = write(tmp_path / "captions.json", json.dumps(COCO | {"images": images}))
+    results = [{"image_id": "3.wav", "caption": ONE}, {"image_id": "7.wav", "caption": THREE}]
+    found = read_predictions(write(tmp_path / "results.json", json.dumps(results)))
+    met, note = match_samples(found, read_references(path))
+    assert met.texts == {"7": ONE, "3": THREE}
+    assert "names of files" in note
+
+
+def test_a_number_of_captions_is_no_caption(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", f"id,captions,caption_1,caption_2\na,2,{ONE},{TWO}\n")
+    found, reading = references(path)
+    assert found == {"a": (ONE, TWO)}
+    assert reading.columns["references"] == "caption_1 … caption_2"
 
 
 def test_names_are_folded_and_numbers_found() -> None:

@@ -32,6 +32,9 @@ _SEPARATOR = re.compile(
 _WEAK = {";", "；", "/", "//", "•", "&&"}
 _NAMED = {"tab": "\t", "newline": "\n", "\\t": "\t", "\\n": "\n"}
 _NUMBER = re.compile(r"(?:^|(?<=[\s;|,.]))\(?([0-9]{1,2})[.):](?=\s*\S)\s*")
+SEVERAL = re.compile(r"\S\s*(?:\|+|<sep>|\[sep\])\s*\S", re.IGNORECASE)
+"""What stands between several predictions, and in the words of none."""
+
 _BULLET = re.compile(r"[-*•–]\s+")
 
 
@@ -64,6 +67,8 @@ def parsed(cell: str) -> list[str] | None:
         return None
     if text[0] in "[{" and not isinstance(value := parse_json(text, ""), Problem):
         return texts_of(value)
+    if text[0] == '"' and isinstance(value := parse_json(text, ""), str) and value != text:
+        return parsed(value)  # written as JSON twice
     bare = text[0] in "'\""
     if _LISTED.fullmatch(text) and (bare or text[-1] in "])}"):
         items = re.findall(_ITEM, text, re.DOTALL)

@@ -181,13 +181,15 @@ class Reading:
                 continue
             left = [one for one in _candidates(names, role, theirs) if one not in found.values()]
             numbers = numbered(tuple(names)) if role == "references" else ()
-            if left and numbers and left[0] in numbers:
-                left = []
-            if left:
+            if numbers and not (
+                left and left[0] not in numbers and (left[0] == role or not numbers[1:])
+            ):
+                wide = f"{numbers[0]} … {numbers[-1]}"
+                self.columns.setdefault(role, wide)
+                self._say_others(role, [wide, *(one for one in left if one not in numbers)], ())
+            elif left:
                 found[role] = left[0]
                 self._say_others(role, left, numbers)
-            elif numbers:
-                self.columns.setdefault(role, f"{numbers[0]} … {numbers[-1]}")
         index = names[0] if names and fold_name(names[0]) in INDEXES else None
         if index is not None and found.get("id", index) != index:
             self.note("its first column numbers the rows, and was left out")

@@ -11,6 +11,7 @@ from audiocapbench.data.predictions import Predictions, match_samples
 from audiocapbench.errors import DatasetError, did_you_mean
 
 _SHOWN = 3
+_NOTHING = {"nan", "none", "null", "n/a", "<na>"}
 _FEW, _VERBATIM, _LONG = 3, 0.9, 60
 _OF_FIVE = {"clotho": (1043, 1045), "audiocaps": (957, 964, 975, 494, 495)}
 """Corpora with five captions a clip, and how many clips their test and validation sets have."""
@@ -134,6 +135,9 @@ class Pairing:
             found.append(
                 f"references have {words:g} words on median; are several written as one, or a list?"
             )
+        every = [text for one in samples for text in one.references] + [text for _, text in pairs]
+        if lost := sum(text.strip().casefold() in _NOTHING for text in every):
+            found.append(f"{lost:,} captions are nan, None or null; were they missing?")
         if 2 * len(pairs) < len(samples):
             lost = len(samples) - len(pairs)
             found.append(f"{lost:,} of {len(samples):,} samples have no prediction")

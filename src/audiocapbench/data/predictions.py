@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from audiocapbench.data import records
-from audiocapbench.data.cells import parsed, texts_of
+from audiocapbench.data.cells import SEVERAL, parsed, texts_of
 from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, Mapped, Reading, Roles
 from audiocapbench.data.documents import Record, objects_of
 from audiocapbench.data.outcome import SCORED, Sample, Status
@@ -199,7 +199,19 @@ def _read_file(
     if repeats > 0 and not asked.parts:
         reading.note(f"{repeats:,} of its rows repeat others")
     chosen = by_system[system] if system in by_system else next(iter(by_system.values()), None)
+    if chosen is not None and head is None and reading.forms.get("prediction") != "text":
+        _refuse_several(list(chosen.texts.values()), reading)
     return chosen or Predictions(bad=bad, head=head, readings=[reading])
+
+
+def _refuse_several(texts: Sequence[str], reading: Reading) -> None:
+    if texts and sum(bool(SEVERAL.search(one)) for one in texts) >= 0.9 * len(texts):
+        column = reading.columns.get("prediction", "prediction")
+        raise DatasetError(
+            f"{reading.path}: its predictions look like several texts each, such as "
+            f"{texts[0]!r:.120}; give one, or say that it is one: "
+            f"--map 'prediction={column}[text]'"
+        )
 
 
 def is_result_file(path: Path) -> bool:
@@ -310,12 +322,15 @@ def blank_note(texts: Mapping[str, str]) -> str:
 
 def match_samples(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predictions, str]:
     """Predictions under the samples' ids; where none has one, by the files of their clips."""
-    ids = [one.id for one in samples]
+    ids, given = [one.id for one in samples], predictions.by_id.keys()
     by_file = {one.clip.file_name: one.id for one in samples}
+    strangers = len(by_file) == len(samples) and not given & set(ids)
     try:
+        if strangers and given & by_file.keys():
+            raise DatasetError("they are names of files")
         return match_ids(predictions, ids)
     except DatasetError:
-        if len(by_file) < len(samples) or predictions.by_id.keys() & set(ids):
+        if not strangers:
             raise
         try:
             met, note = match_ids(predictions, by_file)
