@@ -55,6 +55,9 @@ LISTS: dict[str, Callable[[list[str]], str]] = {
     "Python objects": lambda texts: str([{"caption": text} for text in texts]),
     "by number": lambda texts: json.dumps(dict(enumerate(texts))),
     "without brackets": lambda texts: ", ".join(map(json.dumps, texts)),
+    "by numbered names": lambda texts: json.dumps(
+        {f"caption_{number}": text for number, text in enumerate(texts, 1)}
+    ),
     "padded": lambda texts: str([*texts, None]),
     "JSON twice": lambda texts: json.dumps(json.dumps(texts)),
     "wrapped": lambda texts: json.dumps([texts]),
@@ -75,6 +78,7 @@ def test_lists_in_cells_are_read_and_said(tmp_path: Path, how: str) -> None:
 
 
 SEPARATORS = ["|", "||", "|||", " | ", ";", "; ", "\n", "\r\n", "\t", "<sep>", " [SEP] ", "###"]
+SEPARATORS += ["^", " ~ ", "#", "@@", " --- ", "\x1f", " / ", "***", ","]
 SEPARATORS += [" // ", "<br>", "\\n", " ## ", " • ", "</s>"]
 
 
@@ -107,6 +111,7 @@ def test_numbered_and_bulleted_texts_are_split(tmp_path: Path, cells: tuple[str,
         ((f"{ONE};{TWO}", THREE), ";"),
         ((f"{ONE}\n{TWO}", THREE, FOUR), "newline"),
         ((f"1. {ONE} 2. {TWO}", THREE, FOUR), "numbered"),
+        ((f"{ONE}|{TWO}", "It rains; hard", "Wind; and rain", "A cat; a dog"), "|"),
         (("dog|bark", "rain|water", "cat|purr"), "|"),  # words rather than captions
         (("dog;bark;loud", "rain;water;roof", "cat;purr;soft"), ";"),
         (("['dog', 'bark', 'loud']", "['rain', 'water', 'roof']"), "list"),
@@ -284,6 +289,7 @@ def test_encodings_are_found_and_said(tmp_path: Path, name: str, encoding: str, 
         "id,captions\na,狗在大声地叫着\n".encode("gbk"),
         "id,captions\na,Собака громко лает\n".encode("cp1251"),
         b"id,captions\na,A dog\x81 barks\n",
+        "id,captions\na,Un café fermé\n".encode("mac_roman"),
         b"id,captions\na,A dog\xe9\x07 barks\n",
         "id,captions\na,Größe\n".encode() + b"b,Gr\xf6\xdfe\n",
     ],

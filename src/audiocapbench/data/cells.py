@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from audiocapbench.data.columns import REFERENCES, fold_name
+from audiocapbench.data.columns import REFERENCES, fold_name, numbered
 from audiocapbench.data.problems import Problem, parse_json
 from audiocapbench.errors import DatasetError
 
@@ -23,13 +23,16 @@ _LISTED = re.compile(
     re.DOTALL,
 )
 _ADJACENT = re.compile(rf"{_ITEM}\s*(?={_ITEM})", re.DOTALL)
-_MARK = re.compile(r"[|｜¦;；#~$@&/\\<\[\r\n\t•]")
+_PLAIN = r"""\w\s.,!?'"‘’“”()\[\]{}%:&°…–—\-"""
+_MARK = re.compile(rf"[^{_PLAIN}]|[\r\n\t\x1c-\x1f]|--|__|&&|\[sep|,[^\W\d]", re.IGNORECASE)
 _SEPARATOR = re.compile(
-    r"(?<=\S)[ ]*(\|+|[｜¦；•]|;+|#{2,}|~{2,}|\${2,}|@{2,}|&{2,}|/{2,}|(?<= )/(?= )|\\n"
-    r"|<(?:sep|s|/s|br|br/|br /|eos|bos)>|\[sep\]|\s*[\r\n]\s*|\t+)[ ]*(?=\S)",
+    r"(?<=\S)[ ]*(<(?:sep|s|/s|br|br/|br /|eos|bos)>|\[sep\]|\\n|\s*[\r\n]\s*|\t+|[\x1c-\x1f]+|--+"
+    rf"|__+|&&+|(?<=\S),(?=[^\W\d])|(?<= )/(?= )|//+|[^{_PLAIN}/<>]+)[ ]*(?=\S)",
     re.IGNORECASE,
 )
-_WEAK = {";", "；", "/", "//", "•", "&&"}
+"""What may stand between texts: signs that are no letters and no usual punctuation."""
+
+_STRONG = re.compile(r"[|｜¦]+|[\r\n\t\x1c-\x1f]+|\\n|[<\[].+|([^;/&-])\1+")
 _NAMED = {"tab": "\t", "newline": "\n", "\\t": "\t", "\\n": "\n"}
 _NUMBER = re.compile(r"(?:^|(?<=[\s;|,.]))\(?([0-9]{1,2})[.):](?=\s*\S)\s*")
 SEVERAL = re.compile(r"\S\s*(?:\|+|<sep>|\[sep\])\s*\S", re.IGNORECASE)
@@ -44,7 +47,9 @@ def texts_of(value: Any) -> list[str] | None:
         return [value]
     if isinstance(value, Mapping):
         named = [one for key, one in value.items() if fold_name(str(key)) in REFERENCES]
-        by_number = bool(value) and all(str(key).isdecimal() for key in value)
+        by_number = all(str(key).isdecimal() for key in value) or value.keys() == {
+            *numbered(tuple(map(str, value)))
+        }
         value = list(value.values()) if by_number else named if len(named) == 1 else [None]
         return value if all(isinstance(one, str) for one in value) else None
     if not isinstance(value, list | tuple | set):
@@ -179,8 +184,13 @@ def _separated(
             counts.update({"\n" if set(one) & {"\r", "\n"} else one for one in found})
     if not counts:
         return whole, ""
-    separator, count = counts.most_common(1)[0]
-    weak = separator in _WEAK
+    strong = {one: count for one, count in counts.items() if _STRONG.fullmatch(one)}
+    weak = max(strong.values(), default=0) < 0.01 * total
+    among = counts if weak else strong
+    separator, count = max(among.items(), key=lambda one: one[1])
+    weak = separator not in strong
+    if weak and count < 0.01 * total:
+        return whole, ""
     if (weak and several) or count < total * (0.1 if weak else 0.01):
         some = f"{separator!r} stands in {count:,} of {total:,} texts of {column!r}"
         return whole, f"{some}, and is taken for a part of them"

@@ -28,6 +28,7 @@ _WORDS = {
 }
 _LARGEST_DOCUMENT = 1 << 30
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+_NOT_1252 = re.compile("[a-z][ŠŒŽŸˆ‰†‡]")  # accents as old Macs wrote them
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _DEEPEST = 100
 _QUOTED = r"""(?:"[^"]*"|'[^']*')"""
@@ -186,8 +187,9 @@ def encoding_of(content: bytes, *, guess: bool = False) -> str:
         # Letters of other alphabets would stand side by side; what is UTF-8 elsewhere is damaged.
         count = sum(map(len, high))
         with suppress(UnicodeDecodeError):
-            content.decode("cp1252")
-            return "cp1252" if count < min(1.5 * len(high), 0.3 * len(content)) else "utf-8-sig"
+            odd = _NOT_1252.search(content.decode("cp1252"))
+            plain = count < min(1.5 * len(high), 0.3 * len(content)) and not odd
+            return "cp1252" if plain else "utf-8-sig"
     return "utf-8-sig"
 
 
