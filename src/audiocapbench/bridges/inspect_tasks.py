@@ -129,7 +129,7 @@ def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
 
 def _told(verdict: judges.Verdict) -> tuple[float, str]:
     parts = ", ".join(f"{name} {value:g}" for name, value in verdict.scores.items())
-    return verdict.overall, f"{parts}: {verdict.reasoning}"
+    return verdict.overall, f"{parts}: {verdict.reasoning or verdict.note}"
 
 
 SCORERS: Mapping[str, Callable[..., Any]] = {
