@@ -24,10 +24,11 @@ _LISTED = re.compile(
 )
 _ADJACENT = re.compile(rf"{_ITEM}\s*(?={_ITEM})", re.DOTALL)
 _PLAIN = r"""\w\s.,!?'"‘’“”()\[\]{}%:&°…–—\-"""
-_MARK = re.compile(rf"[^{_PLAIN}]|[\r\n\t\x1c-\x1f]|--|__|&&|\[sep|,[^\W\d]", re.IGNORECASE)
+_MARK = re.compile(r"""[^\w ,.!?'"‘’“”()\]{}%:°…–—-]""")
+_TIGHT = re.compile(r",[^\W\d]")
 _SEPARATOR = re.compile(
     r"(?<=\S)[ ]*(<(?:sep|s|/s|br|br/|br /|eos|bos)>|\[sep\]|\\n|\s*[\r\n]\s*|\t+|[\x1c-\x1f]+|--+"
-    rf"|__+|&&+|(?<=\S),(?=[^\W\d])|(?<= )/(?= )|//+|[^{_PLAIN}/<>]+)[ ]*(?=\S)",
+    rf"|&&+|(?<=\S),(?=[^\W\d])|(?<= )/(?= )|//+|[^{_PLAIN}/<>]+)[ ]*(?=\S)",
     re.IGNORECASE,
 )
 """What may stand between texts: signs that are no letters and no usual punctuation."""
@@ -94,8 +95,10 @@ def parsed(cell: str) -> list[str] | None:
 def _looks_listed(cell: str) -> bool:
     """Whether a cell is written like a list, whatever is wrong with it."""
     text = cell.strip()
-    opened = text[:1] in _MATES and text[1:].lstrip()[:1] in ("'", '"', "[", "{")
-    return opened or (text[:1] in _MATES and text.endswith(_MATES[text[:1]]) and "," in text)
+    if text[:1] not in _MATES:
+        return False
+    opened = text[1:].lstrip()[:1] in ("'", '"', "[", "{")
+    return opened or (text.endswith(_MATES[text[0]]) and "," in text)
 
 
 def _by_number(cell: str) -> list[str]:
@@ -157,7 +160,7 @@ def split_column(
     if not form and 2 * sum(map(_looks_listed, cells)) > total:
         cell = next(filter(_looks_listed, cells))
         raise refuse(cell, [one.strip() for one in cell.strip()[1:-1].split(",")], ",")
-    if form in ("", "numbered"):
+    if form == "numbered" or (not form and any(map(_NUMBER.match, map(str.lstrip, cells)))):
         by_number = [_by_number(cell) for cell in cells]
         changed = sum(one != [cell] for one, cell in zip(by_number, cells, strict=True))
         most = max(map(len, by_number))
@@ -179,7 +182,7 @@ def _separated(
     whole, total = [[cell] for cell in cells], len(cells)
     counts: Counter[str] = Counter()
     for cell in cells:
-        if _MARK.search(cell):
+        if _MARK.search(cell) or "--" in cell or _TIGHT.search(cell):
             found = {one.strip(" ") for one in _SEPARATOR.findall(cell)}
             counts.update({"\n" if set(one) & {"\r", "\n"} else one for one in found})
     if not counts:
