@@ -77,7 +77,21 @@ def test_lists_in_cells_are_read_and_said(tmp_path: Path, how: str) -> None:
     assert references(write(tmp_path / "r.jsonl", lines))[0] == BOTH
 
 
-SEPARATORS = ["|", "||", "|||", " | ", ";", "; ", "\n", "\r\n", "\t", "<sep>", " [SEP] ", "###"]
+SEPARATORS = [
+    "|",
+    "||",
+    "|||",
+    " | ",
+    ";",
+    "; ",
+    "\n",
+    "\r\n",
+    "\t",
+    "<sep>",
+    " [SEP] ",
+    "###",
+    "__",
+]
 SEPARATORS += ["^", " ~ ", "#", "@@", " --- ", "\x1f", " / ", "***", ","]
 SEPARATORS += [" // ", "<br>", "\\n", " ## ", " • ", "</s>"]
 
@@ -488,7 +502,7 @@ MANY = {f"clip{n}": [f"Caption {n} of a dog", f"Another {n} about dogs"] for n i
         ),
         ({"clip0": "x"}, MANY, {}, "5 of 6 samples have no prediction"),
         ({key: f"text {key}" for key in MANY}, MANY, {"cider_d": 5.0}, "cider_d: higher than"),
-        ({key: f"text {key}" for key in MANY}, MANY, {"cider_d": 0.0}, "every score is 0"),
+        ({key: f"text {key}" for key in MANY}, MANY, {"cider_d": 0.0}, "no score is above 0"),
         (
             {key: f"text {key}" for key in MANY},
             MANY | {key: [f"One {key}"] for key in list(MANY)[:5]} | {"clip5": ["a"] * 5},
@@ -501,6 +515,13 @@ MANY = {f"clip{n}": [f"Caption {n} of a dog", f"Another {n} about dogs"] for n i
             {},
             "words on median",
         ),
+        (
+            {key: f"a short text of {key}" for key in MANY},
+            {key: [f"{key}: a dog barks at a car. " * 5] for key in MANY},
+            {},
+            "several may be written as one",
+        ),
+        ({key: "nan" if key == "clip1" else key for key in MANY}, MANY, {}, "1 caption is 'nan'"),
     ],
 )
 def test_what_a_careful_colleague_would_doubt_is_said(

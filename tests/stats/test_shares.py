@@ -108,7 +108,7 @@ def test_a_difference_that_is_the_same_everywhere_is_not_certain() -> None:
 @pytest.mark.parametrize("both", [0.5, 0.8, 0.95])
 def test_intervals_of_differences_of_shares_hold_the_truth(both: float) -> None:
     generator = np.random.default_rng(4)
-    held, rounds = 0, 600
+    held, rounds = 0, 150
     for _ in range(rounds):
         same = generator.random(30) < 0.6
         first, second = (generator.random(30) < both for _ in range(2))

@@ -28,7 +28,7 @@ _MARK = re.compile(r"""[^\w ,.!?'"‘’“”()\]{}%:°…–—-]""")
 _TIGHT = re.compile(r",[^\W\d]")
 _SEPARATOR = re.compile(
     r"(?<=\S)[ ]*(<(?:sep|s|/s|br|br/|br /|eos|bos)>|\[sep\]|\\n|\s*[\r\n]\s*|\t+|[\x1c-\x1f]+|--+"
-    rf"|&&+|(?<=\S),(?=[^\W\d])|(?<= )/(?= )|//+|[^{_PLAIN}/<>]+)[ ]*(?=\S)",
+    rf"|__+|&&+|(?<=\S),(?=[^\W\d])|(?<= )/(?= )|//+|[^{_PLAIN}/<>]+)[ ]*(?=\S)",
     re.IGNORECASE,
 )
 """What may stand between texts: signs that are no letters and no usual punctuation."""
@@ -182,7 +182,7 @@ def _separated(
     whole, total = [[cell] for cell in cells], len(cells)
     counts: Counter[str] = Counter()
     for cell in cells:
-        if _MARK.search(cell) or "--" in cell or _TIGHT.search(cell):
+        if _MARK.search(cell) or "--" in cell or "__" in cell or _TIGHT.search(cell):
             found = {one.strip(" ") for one in _SEPARATOR.findall(cell)}
             counts.update({"\n" if set(one) & {"\r", "\n"} else one for one in found})
     if not counts:

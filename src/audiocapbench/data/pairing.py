@@ -10,9 +10,9 @@ from audiocapbench.data.outcome import Sample
 from audiocapbench.data.predictions import Predictions, match_samples
 from audiocapbench.errors import DatasetError, did_you_mean
 
-_SHOWN = 3
+_SHOWN, _NONE = 3, 5e-4
 _NOTHING = {"nan", "none", "null", "n/a", "<na>"}
-_FEW, _VERBATIM, _LONG = 3, 0.9, 60
+_FEW, _VERBATIM, _LONG, _TIMES = 3, 0.9, 60, 3
 _OF_FIVE = {"clotho": (1043, 1045), "audiocaps": (957, 964, 975, 494, 495)}
 """Corpora with five captions a clip, and how many clips their test and validation sets have."""
 
@@ -120,7 +120,7 @@ class Pairing:
         ]
         if middle == 1 and len(samples) >= _FEW and (five or most >= 5):
             known = f"{five[0]} has five" if five else f"some have {most}"
-            found.append(f"most samples have one reference, but {known}; are captions lost?")
+            found.append(f"most samples have one reference, but {known}; captions may be lost")
         if len(samples) >= _FEW and len({one.references for one in samples}) == 1:
             found.append("all samples have the same references")
         if len(pairs) >= _FEW and len({text for _, text in pairs}) == 1:
@@ -129,21 +129,25 @@ class Pairing:
         if len(pairs) >= _FEW and same >= _VERBATIM * len(pairs):
             found.append(
                 f"{same:,} of {len(pairs):,} predictions stand among their references word for "
-                "word; are references scored against themselves?"
+                "word; references may be scored against themselves"
             )
-        if samples and (words := median(len(one.references[0].split()) for one in samples)) > _LONG:
+        words = median([len(one.references[0].split()) for one in samples] or [0])
+        own = median([len(text.split()) for _, text in pairs] or [words])
+        if words > _LONG or (words > _LONG / 3 and words > _TIMES * own):
             found.append(
-                f"references have {words:g} words on median; are several written as one, or a list?"
+                f"references have {words:g} words on median, and predictions {own:g}; several may "
+                "be written as one"
             )
         every = [text for one in samples for text in one.references] + [text for _, text in pairs]
         if lost := sum(text.strip().casefold() in _NOTHING for text in every):
-            found.append(f"{lost:,} captions are nan, None or null; were they missing?")
+            are = "1 caption is" if lost == 1 else f"{lost:,} captions are"
+            found.append(f"{are} 'nan', 'None' or 'null', and may be missing")
         if 2 * len(pairs) < len(samples):
             lost = len(samples) - len(pairs)
             found.append(f"{lost:,} of {len(samples):,} samples have no prediction")
         beyond = [name for name, value in (scores or {}).items() if value > _BEYOND.get(name, 1e9)]
         if beyond and len(pairs) >= _FEW:
             found.append(f"{', '.join(beyond)}: higher than people or systems were seen to reach")
-        if scores and len(pairs) >= _FEW and not any(scores.values()):
-            found.append("every score is 0; are these the references of these predictions?")
+        if scores and len(pairs) >= _FEW and max(scores.values()) < _NONE:
+            found.append("no score is above 0; the references may be of other samples")
         return found
