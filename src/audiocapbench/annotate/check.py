@@ -224,7 +224,7 @@ def clap_margins(
         store=context.store,
         progress=lambda done, _: progress("clips compared", start + done, len(clips)),
     )
-    texts = dict(zip(clips, embedder.texts(list(captions.values())), strict=True))
+    texts = dict(zip(clips, embedder.encode(list(captions.values())), strict=True))
     for place, clip in enumerate(clips):
         if place % _COMPARED == 0:
             start = place

@@ -1,5 +1,6 @@
 """Predictions from files, under whatever names people give them, and matched to known ids."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -71,10 +72,13 @@ class Predictions:
 
 
 class Asked:
-    """What predictions are about: ids of samples, which are ``CLIP/PART`` where there are parts."""
+    """What predictions are about: ids of samples, which are ``CLIP/PART`` where there are parts;
+    and whether each may be ``several`` candidates, which become a text of JSON."""
 
-    def __init__(self, ids: Iterable[str] = (), parts: Sequence[str] = ()) -> None:
-        self.ids, self.parts = frozenset(ids), tuple(parts)
+    def __init__(
+        self, ids: Iterable[str] = (), parts: Sequence[str] = (), *, several: bool = False
+    ) -> None:
+        self.ids, self.parts, self.several = frozenset(ids), tuple(parts), several
         self._clips = frozenset(one.rpartition("/")[0] for one in self.ids if parts)
         self.keys = self.ids | self._clips
 
@@ -238,7 +242,7 @@ def _add(
         found.bad.append(Problem(where, place[:80], what))
 
     for key, own_part, given in _texts(row, asked.parts, refuse):
-        value = given if found.head is not None else one_text(given)
+        value = given if found.head is not None else one_text(given, several=asked.several)
         prediction = _prediction(row, value if isinstance(value, str) else None)
         part = own_part or file_part
         try:
@@ -265,10 +269,12 @@ def _add(
                     refuse("id", f"{one[:80]!r} has another prediction above")
 
 
-def one_text(value: Any) -> Any:
-    """The text of a list of one, written as a list or in a cell."""
+def one_text(value: Any, *, several: bool = False) -> Any:
+    """The text of a list of one, written as a list or in a cell; or of ``several``, as JSON."""
     listed = isinstance(value, str) and value.lstrip()[:1] in ("[", "(")
     texts = parsed(value) if listed else texts_of(value) if isinstance(value, list) else None
+    if several and (texts or (isinstance(value, str) and value.strip())):
+        return json.dumps(texts or [value])
     return value if texts is None else texts[0] if len(texts) == 1 else texts
 
 

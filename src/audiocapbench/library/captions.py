@@ -16,7 +16,13 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.cells import split_column
 from audiocapbench.data.columns import IDS, ROLES, Mapped, Reading, has_column
 from audiocapbench.data.pairing import Pairing
-from audiocapbench.data.predictions import PredictionFile, Predictions, one_text, read_predictions
+from audiocapbench.data.predictions import (
+    Asked,
+    PredictionFile,
+    Predictions,
+    one_text,
+    read_predictions,
+)
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.data.records import json_value, table_text
 from audiocapbench.data.row import read_references
@@ -52,10 +58,12 @@ def read_captions(
     *others: Argument,
     columns: Mapped | None = None,
     before: Sequence[Sequence[str]] = (),
+    several: bool = False,
 ) -> Pairing:
     """Both sides, with others about them, where pairing them is no guess.
 
     ``columns`` are by role. ``before`` has the latest rows of the same loop: texts with references.
+    A prediction may be ``several`` candidates.
     """
     texts = _side(predictions, "predictions", columns or {})
     rows = _side(references, "references", columns or {})
@@ -65,12 +73,14 @@ def read_captions(
     files = [one.file and one.file.path.resolve() for one in (texts, rows)]
     by_row = files[0] is not None and (predictions is references or files[0] == files[1])
     if texts.file:
-        answers = read_predictions([texts.file], columns=columns, by_row=by_row)
+        answers = read_predictions(
+            [texts.file], asked=Asked(several=several), columns=columns, by_row=by_row
+        )
         if texts.file.content and answers.bad:
             raise InvalidDataError(texts.file.path, answers.bad, 5)
     else:
         given = {key: one for key, one in texts.by_id.items() if one is not None}
-        own = {key: _text(one_text(one), key) for key, one in given.items()}
+        own = {key: _text(one_text(one, several=several), key) for key, one in given.items()}
         answers = Predictions.of_texts(own)
     path, _, content = rows.file or PredictionFile(Path("references"))
     reading = Reading(path, columns or {}, content=content)

@@ -16,6 +16,7 @@ from audiocapbench.data.pairing import Pairing
 from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
 from audiocapbench.library import captions
 from audiocapbench.metrics.names import split_names
+from audiocapbench.metrics.registry import find_metric
 from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer, counted
 from audiocapbench.scores.summary import FileScores, score_files
@@ -197,13 +198,14 @@ def score(
         DatasetError: A file cannot be read, or predictions and references do not match.
         MetricError: A metric is unknown, or cannot be computed on these captions.
     """
-    pairing = captions.read_captions(predictions, references, columns=columns)
+    names = metric_names(metrics)
+    several = all(find_metric(one)[0].several for one in names)
+    pairing = captions.read_captions(predictions, references, columns=columns, several=several)
     answers, known = pairing.predictions, pairing.samples
     if not known:
         raise DatasetError("there are no references to score against")
     categories = _groups(captions.read_column(groups, "groups"), pairing)
     known = [replace(one, category=categories.get(one.id, one.category)) for one in known]
-    names = metric_names(metrics)
     check_metrics(None, names, audio=False)
     scores = score_files(answers, known, names, references=pairing.references)
     if pairing.note and scores.pairing:

@@ -10,10 +10,12 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from audiocapbench.data.predictions import one_text
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.fluency.fense import PENALTY, THRESHOLD, detect, open_detector, penalise
 from audiocapbench.metrics.ngrams import cider_d
@@ -146,6 +148,23 @@ def spider(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
 def combine_spider(cider: MetricResult, spiced: MetricResult) -> MetricResult:
     signature = sign("spider", protocol=2, tok=TOKENIZER, of="cider_d+spice", idf="corpus-refs")
     return MetricResult.of_means("spider", signature, (cider.samples + spiced.samples) / 2)
+
+
+def spider_max(
+    predictions: Sequence[str | list[str]], references: Sequence[Sequence[str]]
+) -> MetricResult:
+    """Score with the highest SPIDEr of a sample's candidates, of which all have as many."""
+    given = [[one] if isinstance(one, str) else one for one in map(one_text, predictions)]
+    counts = sorted({len(own) for own in given if any(map(str.strip, own))}) or [1]
+    if len(counts) > 1:
+        raise MetricError(f"spider_max takes as many candidates a sample, not {counts[:2]}")
+    # CIDEr-D knows the corpus by its references, which each turn of candidates meets once.
+    turns = [[(own * counts[0])[turn] for own in given] for turn in range(counts[0])]
+    ciders = np.stack([cider_d(turn, references).samples for turn in turns])
+    spiced = spice([*chain(*turns)], [*references] * len(turns)).samples.reshape(ciders.shape)
+    how = {"tok": TOKENIZER, "of": "cider_d+spice", "idf": "corpus-refs"}
+    signature = sign("spider_max", protocol=1, candidates=len(turns), **how)
+    return MetricResult.of_means("spider_max", signature, ((ciders + spiced) / 2).max(axis=0))
 
 
 def spider_fl(

@@ -2,15 +2,17 @@
 them (NLTK's ``sentence_bleu`` with smoothing method 1), and BLEU and CIDEr-D of corpora as the COCO
 caption evaluation does."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from audiocapbench.errors import MetricError
+from audiocapbench.errors import MetricError, check_known
 from audiocapbench.metrics.batches import Corpus, IntArray, ranges, read_corpus
-from audiocapbench.metrics.result import FloatArray, MetricResult
+from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions, ratio
 from audiocapbench.signature import sign
 
 ORDERS = 4
@@ -209,3 +211,34 @@ def _rank(numbers: IntArray) -> tuple[IntArray, int]:
     ranks = np.empty_like(numbers)
     ranks[ordered & ((1 << bits) - 1)] = np.repeat(np.arange(len(distinct)), counts)
     return ranks, len(distinct)
+
+
+def vocab(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], of: str = "cands"
+) -> MetricResult:
+    """Count the distinct words C of all predictions, also against those of all references, R.
+
+    ``cands`` is |C|, ``precision`` |C∩R|/|C|, ``recall`` |C∩R|/|R|, ``jaccard`` |C∩R|/|C∪R|,
+    ``ratio_full`` |C|/|R| and ``novelty`` |C-R|/|C|. To a sample belongs its part of all, times as
+    many as there are: a word is shared by those who say it.
+    """
+    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
+
+    check_captions(predictions, references)
+    captions = [set(tokens_of(text)) for text in predictions]
+    users = Counter(chain.from_iterable(captions))
+    said, known = set(users), set(chain.from_iterable(map(tokens_of, chain(*references))))
+    both = said & known
+    kinds = {"cands": (said, {""}), "ratio_full": (said, known), "jaccard": (both, said | known)}
+    kinds |= {"precision": (both, said), "recall": (both, known), "novelty": (said - known, said)}
+    check_known("kind of vocab", of, kinds, MetricError)
+    words, whole = kinds[of]
+    speaks = np.array([len(own) > 0 for own in captions], dtype=np.float64)
+    parts = np.array([sum(1 / users[word] for word in own & words) for own in captions])
+    samples = parts * speaks.sum() / max(len(whole), 1)
+    columns, signature = np.stack([samples, speaks], axis=1), sign("vocab", tok=TOKENIZER, of=of)
+    return MetricResult("vocab", signature, samples, columns, corpus_vocab)
+
+
+def corpus_vocab(means: FloatArray) -> FloatArray:
+    return ratio(means[..., 0], means[..., 1])

@@ -1,6 +1,6 @@
 """Which metrics there are, and computing several of them on one corpus."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
@@ -39,6 +39,8 @@ class Metric(NamedTuple):
             then take part as blanks, so that nobody's score is better for what was left out.
         prepare: Called with the options before anybody is asked; it raises ``MetricError`` where
             weights or libraries are missing.
+        several: Whether a prediction may be a list of candidates, which it is given as JSON.
+        when: Fields that are otherwise where an option has a value: ``idf=yes``.
         explain: Says of each prediction why it scores as it does; it takes what ``compute`` takes.
     """
 
@@ -54,6 +56,8 @@ class Metric(NamedTuple):
     reads_references: bool = True
     counts_words: bool = True
     of_corpus: bool = False
+    several: bool = False
+    when: Mapping[str, Mapping[str, Any]] = {}
     prepare: Callable[..., object] | None = None
     explain: Callable[..., Sequence[str]] | None = None
 
@@ -91,6 +95,8 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
     name = parse_name(text)
     metric = METRICS.get(name.name) or _from_plugin(name.name)
     check_options(name.name, name.options.keys() - CORPUS_OPTIONS, metric.options, MetricError)
+    for option in name.options.items():
+        metric = metric._replace(**metric.when.get("=".join(option), {}))
     return metric, name
 
 

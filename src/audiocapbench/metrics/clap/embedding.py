@@ -293,9 +293,10 @@ class Embedder:
                 f"would be cut to {cut.input} at {cut.rate} Hz"
             )
         self._encoder, self._cutting, self._store = encoder, cutting, store
+        self.name = identity(encoder)
         self._batches, self._progress = BatchEncoder(encoder, batch), progress
 
-    def texts(self, texts: Sequence[str]) -> Vectors:
+    def encode(self, sentences: Sequence[str]) -> Vectors:
         """Embed sentences at unit length; a blank one is the zero vector."""
 
         def encode(texts: list[str]) -> Vectors:
@@ -309,7 +310,7 @@ class Embedder:
                 known |= {key: vector for _, key, vector in embedded}
             return np.stack([known[key] for key in keys])
 
-        return encode_distinct(texts, self._encoder.dimensions, encode)
+        return encode_distinct(sentences, self._encoder.dimensions, encode)
 
     def clips(self, paths: Iterable[Path]) -> tuple[dict[Path, Vectors], dict[Path, str]]:
         """Vectors of clips, of shape (embeddings, dimensions), and why some cannot be read."""
@@ -387,12 +388,12 @@ class Embedder:
     def _kept(self, setting: str, contents: Sequence[str]) -> dict[str, Vectors]:
         if self._store is None:
             return {}
-        by, size = identity(self._encoder), self._encoder.dimensions
-        return self._store.cache.embeddings(by, setting, contents, size)
+        size = self._encoder.dimensions
+        return self._store.cache.embeddings(self.name, setting, contents, size)
 
     def _keep(self, embedded: Sequence[tuple[str, str, Vectors]]) -> None:
         if self._store is not None:
-            self._store.cache.add_embeddings(identity(self._encoder), embedded)
+            self._store.cache.add_embeddings(self.name, embedded)
 
 
 @dataclass(slots=True)

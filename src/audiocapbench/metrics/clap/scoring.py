@@ -10,11 +10,12 @@ import numpy as np
 
 from audiocapbench import audio
 from audiocapbench.data import Clip
-from audiocapbench.errors import AudioError, MetricError
+from audiocapbench.errors import AudioError, MetricError, check_known
 from audiocapbench.metrics.clap.embedding import WATCHER, Embedder, Progress
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_encoder
 from audiocapbench.metrics.clap.windows import Cutting
 from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.fluency.fense import detect, mean_cosines, open_detector, penalise
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from audiocapbench.store import Store
 
 DEFAULT_SEEDS = range(10)
+_AAC_METRICS, _MACE = {"encoder": "ms-clap-2023"}, {"threshold": 0.97, "penalty": 0.3}
 
 
 class SeedSpread(NamedTuple):
@@ -67,9 +69,10 @@ def clap_scores(
     device: str = "auto",
     batch: int | None = None,
     store: "Store | None" = None,
+    floor: float = 0.0,
     progress: Progress = lambda _done, _total: None,
 ) -> ClapScores:
-    """Score captions by the cosine between their embedding and their clip's, at least 0.
+    """Score captions by the cosine between their embedding and their clip's, at least ``floor``.
 
     A clip is encoded once, however many captions it has. A blank caption scores 0. With references,
     the score is the mean of that cosine and the highest with one of them, at least 0. The encoder
@@ -96,13 +99,13 @@ def clap_scores(
     if not heard:
         nothing = np.zeros((len(cutting.settings), 0))
         return ClapScores(signature, heard, nothing, missing)
-    texts = embedder.texts([captions[row] for row in heard])
+    texts = embedder.encode([captions[row] for row in heard])
     sounds = np.stack([vectors[paths[row]] for row in heard], axis=1)
-    scores = np.stack([_cosines(sound, texts) for sound in sounds])
+    scores = np.stack([_cosines(sound, texts, floor) for sound in sounds])
     if references is not None:
         counts = [len(references[row]) for row in heard]
-        reference_texts = embedder.texts([text for row in heard for text in references[row]])
-        cosines = _cosines(np.repeat(texts, counts, axis=0), reference_texts)
+        reference_texts = embedder.encode([text for row in heard for text in references[row]])
+        cosines = _cosines(np.repeat(texts, counts, axis=0), reference_texts, floor)
         scores = (scores + np.maximum.reduceat(cosines, np.cumsum([0, *counts[:-1]]))) / 2
     return ClapScores(signature, heard, scores, missing)
 
@@ -136,15 +139,15 @@ def choose_cutting(
     return Cutting(own, seeds)
 
 
-def _cosines(left: Vectors, right: Vectors) -> FloatArray:
-    """Cosine of each row with its partner, at least 0; the zero vector is like nothing."""
+def _cosines(left: Vectors, right: Vectors, floor: float) -> FloatArray:
+    """Cosine of each row with its partner, at least ``floor``; the zero vector is like nothing."""
 
     def products(one: Vectors, other: Vectors) -> FloatArray:
         found: FloatArray = np.einsum("ij,ij->i", one, other, dtype=np.float64)
         return found
 
     lengths = np.sqrt(products(left, left)) * np.sqrt(products(right, right))
-    return np.clip(products(left, right) / np.where(lengths > 0, lengths, 1), 0, 1)
+    return np.clip(products(left, right) / np.where(lengths > 0, lengths, 1), floor, 1)
 
 
 def clap(
@@ -153,14 +156,61 @@ def clap(
     *,
     clips: Sequence[Clip],
     store: "Store | None" = None,
+    floor: float = 0.0,
     **options: str,
 ) -> MetricResult:
     """Cosine of each caption with its clip, from 0 to 1; references are not read."""
     encoder, cutting = prepare_clap(**options)
-    how: dict[str, Any] = {"cutting": cutting, "store": store, "progress": WATCHER.get()}
+    how: dict[str, Any] = {
+        "cutting": cutting,
+        "store": store,
+        "progress": WATCHER.get(),
+        "floor": floor,
+    }
     found = clap_scores(_paths(clips), predictions, encoder, **how)
     _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
     return found.result
+
+
+def clap_sim(
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    method: str = "text",
+    **how: Any,
+) -> MetricResult:
+    """Mean cosine of a caption with its references by CLAP, with its clip, or the mean of both."""
+    heard = {key: how.pop(key, None) for key in ("clips", "store")}
+    encoder, cutting = prepare_clap_sim(method, **how)
+    found, signature = [], sign("clap_sim", model=identity(encoder), method=method)
+    if method != "audio":
+        texts = Embedder(encoder, cutting, store=heard["store"])
+        found.append(mean_cosines(predictions, references, texts))
+    if method != "text":
+        how = _AAC_METRICS | how | heard
+        found.append(clap(predictions, references, floor=-1.0, **how).samples)
+        signature = signature.with_fields(**cutting.fields)
+    return MetricResult.of_means("clap_sim", signature, np.mean(found, axis=0))
+
+
+def mace(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = "", **how: Any
+) -> MetricResult:
+    """MACE (Dixit et al., 2024): ``clap_sim``, of which a caption keeps 0.7 where FENSE's detector
+    is surer than 0.97 of an error."""
+    name, errors = detect(predictions, open_detector(detector, "mace"))
+    found = clap_sim(predictions, references, **how)
+    signature = replace(found.signature, name="mace").with_fields(detector=name, **_MACE)
+    return MetricResult.of_means("mace", signature, penalise(found.samples, errors, **_MACE))
+
+
+def prepare_clap_sim(method: str = "text", **options: str) -> tuple[AudioTextEncoder, Cutting]:
+    check_known("method of clap_sim", method, ("text", "audio", "combined"), MetricError)
+    return prepare_clap(**_AAC_METRICS | options)
+
+
+def prepare_mace(detector: str = "", **options: str) -> None:
+    open_detector(detector, "mace")
+    prepare_clap_sim(**options)
 
 
 def clip_vectors(clips: Sequence[Clip], **options: str) -> Vectors:

@@ -157,9 +157,10 @@ def find_folder(name: str, repository: str, *, download: bool) -> Path:
 
 
 def load_folder(
-    folder: Path, name: str = "", precision: str = "exact"
+    folder: Path, name: str = "", precision: str = "exact", *, plain: bool = False
 ) -> SentenceTransformerEncoder:
-    if not (folder / "modules.json").is_file():
+    """Load a folder of sentence-transformers; where ``plain``, also one of transformers."""
+    if not plain and not (folder / "modules.json").is_file():
         save = "Save the model with SentenceTransformer.save, or give the folder of a snapshot."
         what = "is not a sentence-transformers folder: it has no modules.json"
         raise MetricError(f"{folder} {what}. {save}")

@@ -6,6 +6,7 @@ FENSE's published detectors are read from a checkpoint on disk, and nothing is d
 ``clf.*``). The last class says whether there is any error.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -39,6 +40,7 @@ _PAIRS_AT_ONCE = 8192
 _LONGEST = 64
 _BATCH = 64
 _HEAD_WIDTH = 64
+_NO_WORD = re.compile(r"[^\w\s]")  # which FENSE takes out; surrogates, too
 _PUBLISHED = {
     "1a719f090af70614bbdb9f9437530b7e133c48cfa4a58d964de0d47fc974a2fa": "base",
     "90ed0ac5033ec497ec66d4f68588053813e085671136dae312097c96c504f673": "tiny",
@@ -172,7 +174,7 @@ class CheckpointDetector:
         found: dict[str, float] = {}
         for start in range(0, len(distinct), _BATCH):
             batch = distinct[start : start + _BATCH]
-            texts = [caption.encode("utf-8", "replace").decode("utf-8") for caption in batch]
+            texts = [_NO_WORD.sub("", caption).lower() for caption in batch]
             inputs = self._tokenizer(
                 texts, truncation=True, padding=True, max_length=_LONGEST, return_tensors="pt"
             )
@@ -213,7 +215,7 @@ def load_checkpoint(path: Path) -> CheckpointDetector:
     label = label_of(path.with_suffix(""))
     if digest in _PUBLISHED:
         label = f"echecker_clotho_audiocaps_{_PUBLISHED[digest]}"
-    return CheckpointDetector(f"{label}@{digest[:8]}", model, classifier, tokenizer)
+    return CheckpointDetector(f"{label}@{digest[:8]}-words", model, classifier, tokenizer)
 
 
 def _build(state: dict[str, Any]) -> tuple[Any, Any]:
