@@ -3,13 +3,15 @@
 A row is about the pair of its ``id``, else of its two captions, in either order. ``choices:FILE``
 has a ``choice``: a, b, 0, 1, first, second, tie, or the answer of a model in its own words; what
 ``--per-pair`` wrote of one scorer is read too. ``scores:FILE`` has ``score_a`` and ``score_b`` of a
-pair, or the ``score`` of a ``caption``.
+pair, or the ``score`` of a ``caption``; result files of CAF-Score are read as they are published. A
+row that names its clip tells of no other clip with the same captions.
 """
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from audiocapbench.data.records import read_records
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, read_answer
-from audiocapbench.meta.pairs import CaptionPair, Pairs, normalised
+from audiocapbench.meta.pairs import BRACE_MAIN, CaptionPair, Pairs, normalised
 from audiocapbench.meta.scorers.scorer import (
     KINDS,
     Choice,
@@ -34,11 +36,12 @@ from audiocapbench.signature import sign
 
 _NAMES = {
     "id": ("pair", "pair_id"),
-    "first": ("caption_0", "caption_a", "caption_1st"),
-    "second": ("caption_1", "caption_b", "caption_2nd"),
+    "clip": ("audio", "file_name", "audio_file", "filename"),
+    "first": ("caption_0", "caption_a", "caption_1st", "caption0"),
+    "second": ("caption_1", "caption_b", "caption_2nd", "caption1"),
     "choice": ("chosen", "prediction", "output", "response", "preferred"),
-    "score_first": ("score_a", "score_0", "score_1st"),
-    "score_second": ("score_b", "score_1", "score_2nd"),
+    "score_first": ("score_a", "score_0", "score_1st", "caption0_caf_score"),
+    "score_second": ("score_b", "score_1", "score_2nd", "caption1_caf_score"),
 }
 _CHOICES = {
     **dict.fromkeys(("a", "0", "first", "caption_a", "caption_0"), Choice.FIRST),
@@ -47,6 +50,7 @@ _CHOICES = {
     **dict.fromkeys(("unknown", ""), Choice.UNKNOWN),
 }
 _Key = tuple[str, ...]
+_ANY_CLIP = "/"  # no clip's name
 
 
 class _Row(NamedTuple):
@@ -119,7 +123,8 @@ class ScoresFile(PointwiseScorer):
             if row is not None:
                 rows.append(row.value[::-1] if turned else row.value)
                 continue
-            alone = [known.get((normalised(one),)) for one in (pair.first, pair.second)]
+            keys = [_keys(pair.audio, normalised(one)) for one in (pair.first, pair.second)]
+            alone = [next((known[key] for key in own if key in known), None) for own in keys]
             rows.append([one.value[0] if one else math.nan for one in alone])
         first, second = np.array(rows, dtype=np.float64).reshape(-1, 2).T
         failed = int((np.isnan(first) | np.isnan(second)).sum())
@@ -134,24 +139,53 @@ def _read(
     """The rows of a file by what they tell of: a pair's id, its captions, or one caption."""
     problems: list[Problem] = []
     found: dict[_Key, _Row] = {}
-    for where, given in read_records(path, problems):
+    others: dict[_Key, list[_Row]] = {}  # by keys that count where all rows of them are alike
+    records = chain.from_iterable(_flat(*one) for one in read_records(path, problems))
+    for where, given in records:
         fields = renamed(given, _NAMES)
         texts = [one for name in ("first", "second") if isinstance(one := fields.get(name), str)]
         captions = tuple(map(normalised, texts)) if len(texts) > 1 else ()
-        key: _Key = ("captions", *captions) if captions else ()
-        if _of_caption(fields):
-            key = (normalised(str(fields["caption"])),)
-        elif fields.get("id"):
+        told = (normalised(str(fields["caption"])),) if _of_caption(fields) else captions
+        clip = fields.get("clip")
+        key: _Key = _keys(clip, *told)[0] if told else ()
+        also = [key, _keys(None, *told)[1]] if clip and told else []
+        if fields.get("id") and not _of_caption(fields):
             key = ("id", str(fields["id"]))
         value = value_of(fields)
         if value is None or not key:
             what = f"has no {wanted}" if key else "has no id and no captions"
             problems.append(Problem(where, "", what))
-        elif found.setdefault(key, _Row(value, captions, "caption_0" in given)).value != value:
+            continue
+        row = _Row(value, captions, bool({"caption_0", "caption0"} & given.keys()))
+        if found.setdefault(key, row).value != value:
             problems.append(Problem(where, "", f"tells of {key[-1][:60]!r} a second time"))
+        for other in also:
+            others.setdefault(other, []).append(row)
     if problems:
         raise InvalidDataError(path, problems)
-    return found
+    alike = {key: rows[0] for key, rows in others.items() if len({*map(repr, rows)}) == 1}
+    return alike | found
+
+
+def _flat(where: str, record: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The pairs of a result file of CAF-Score, which nests them; any other record as it is."""
+    clips = record.get("Results")
+    if not isinstance(clips, list):
+        if "Result_Metric" not in record:
+            yield where, record
+        return
+    for clip in clips:
+        own = clip if isinstance(clip, dict) else {"": {}}
+        for kind, pair in own.items():
+            if isinstance(pair, dict):
+                name = f"{own.get('file_name')}/{BRACE_MAIN.get(kind, kind)}"
+                yield name, {"id": name, "clip": own.get("file_name"), **pair}
+
+
+def _keys(clip: object, *texts: str) -> list[_Key]:
+    """What captions are looked up by: their clip or none; without a clip, what all clips share."""
+    places = (PurePath(str(clip)).stem, "") if clip else ("", _ANY_CLIP)
+    return [("captions" if len(texts) > 1 else "caption", place, *texts) for place in places]
 
 
 def _of_caption(fields: dict[str, Any]) -> bool:
@@ -165,15 +199,24 @@ def _rows_of(
     found: list[tuple[CaptionPair, _Row | None, bool]] = []
     for pair in pairs:
         own = (normalised(pair.first), normalised(pair.second))
-        keys = [("id", pair.id), ("captions", *own), ("captions", *own[::-1])]
+        both = zip(_keys(pair.audio, *own), _keys(pair.audio, *own[::-1]), strict=True)
+        ids = ("id", pair.id), ("id", pair.id.removeprefix(f"{pair.dataset}/"))
+        keys = [*ids, *chain.from_iterable(both)]
         row = next((known[key] for key in keys if key in known), None)
         if row is not None and row.captions not in ((), own, own[::-1]):
             raise TrialError(f"{path}: the captions of {pair.id!r} are not those of the pair")
         found.append((pair, row, row is not None and row.captions not in ((), own)))
-    alone = {normalised(one) for pair in pairs for one in (pair.first, pair.second)}
-    told = any(row for _, row, _ in found) or any((one,) in known for one in alone)
+    told = any(row for _, row, _ in found) or any(
+        key in known
+        for pair in pairs
+        for text in (pair.first, pair.second)
+        for key in _keys(pair.audio, normalised(text))
+    )
     if pairs and not told:
-        raise TrialError(f"{path}: tells of none of these pairs; rows need id or captions")
+        raise TrialError(
+            f"{path}: tells of none of these pairs; rows need id or captions, and the clip's own "
+            "name where they name one"
+        )
     return found
 
 
