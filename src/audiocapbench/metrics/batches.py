@@ -5,6 +5,8 @@ reference is one bit mask, so that alignments and common subsequences of a whole
 array operations. Nothing here knows a metric's formula.
 """
 
+from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
@@ -187,12 +189,16 @@ def _intern(
     predicted = [prediction for prediction, _ in samples]
     own_references = [own for _, own in samples]
     texts = number_things(chain(predicted, chain.from_iterable(own_references)))
-    tokens = [tokenize(text) if tokenize else text.lower().split() for text in texts]
-    words = number_things(chain.from_iterable(tokens))
-    ids = _numbers_of(chain.from_iterable(tokens), words)
+    words: defaultdict[str, int] = defaultdict()
+    words.default_factory = words.__len__
+    ids, lengths = array("q"), array("q")  # words themselves would take ten times as much
+    for text in texts:
+        tokens = tokenize(text) if tokenize else text.lower().split()
+        ids.extend(map(words.__getitem__, tokens))
+        lengths.append(len(tokens))
     return Corpus(
         words=list(words),
-        sentences=Sentences(ids, starts_of(list(map(len, tokens)))),
+        sentences=Sentences(np.array(ids), starts_of(np.array(lengths))),
         predictions=_numbers_of(predicted, texts),
         references=_numbers_of(chain.from_iterable(own_references), texts),
         reference_starts=starts_of(list(map(len, own_references))),
