@@ -156,7 +156,7 @@ def test_figures_and_the_page_show_published_models_beside_runs(store: Store) ->
         "own/mine",
     ]
     assert [one.label for one in shown.models][:2] == ["own/mine", labels[0]]
-    assert any("997 of 1,000 clips" in note for note in shown.notes)
+    assert any("997 not the paper's" in note for note in shown.notes)
     assert gather(stored_summaries(store, [number])).published == ()
 
 

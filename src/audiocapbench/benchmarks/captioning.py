@@ -141,8 +141,12 @@ def paper_results() -> PublishedResults:
     return TypeAdapter(PublishedResults).validate_json(file.read_bytes())
 
 
+def is_papers(sample: Sample) -> bool:
+    return _IDS.get(sample.id) == sample.category
+
+
 def are_papers(samples: Sequence[Sample]) -> bool:
     """Whether samples are the paper's by id and category, and at least half of each category."""
-    have = Counter(one.category for one in samples if _IDS.get(one.id) == one.category)
+    have = Counter(one.category for one in samples if is_papers(one))
     enough = all(2 * have[name] >= size for name, size in paper_results().counts.items())
     return enough and have.total() == len(samples)

@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from audiocapbench.benchmarks.captioning import instruction_for, paper_results, published_results
+from audiocapbench.benchmarks.captioning import (
+    instruction_for,
+    is_papers,
+    paper_results,
+    published_results,
+)
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.published import AUDIOCAPBENCH, audiocapbench_contract
@@ -98,9 +103,14 @@ def _of_data(table: RunTable) -> _Facts:
     cut = sum(one > _WHOLE_S for one in music) < _LEAST_WHOLE * len(music)
     wanted = [instruction_for(one.category, at) for at, one in enumerate(samples)]
     other = sum(one.instruction != said for one, said in zip(samples, wanted, strict=True))
-    told = all(one.instruction for one in samples)
+    told, foreign = (
+        all(one.instruction for one in samples),
+        sum(not is_papers(one) for one in samples),
+    )
+    other_clips = f"{foreign:,} not the paper's" if foreign else ""
+    few = f"{count - foreign:,} of {total:,} clips" if count - foreign != total else ""
     return {
-        "clips": f"{count:,} of {total:,} clips" if count != total else "",
+        "clips": ", ".join(filter(None, (few, other_clips))),
         "music": (f"{median(music):.2g} s music" if all(music) else None) if cut else "",
         "instructions": (counted(other, "other instruction") if other else "") if told else None,
     }
