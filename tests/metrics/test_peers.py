@@ -1,7 +1,7 @@
 """What aac-metrics has by name: each against its formula, computed anew here or by the original."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sound_plugin
 from audiocapbench import score
+from audiocapbench.benchmarks import open_benchmark
+from audiocapbench.data import Clip
 from audiocapbench.errors import AudioCapBenchError, MetricError
 from audiocapbench.metrics import METRICS, compute, find_metric, java
+from audiocapbench.metrics.clap import load_encoder
+from audiocapbench.metrics.clap.scoring import clip_vectors, mace
 from audiocapbench.metrics.ngrams import cider_d
 from audiocapbench.metrics.result import MetricResult
 from audiocapbench.signature import sign
 from command import run_command
+from folders import write_folder
 from needs import needs
 
 SAID = ["A dog barks, loudly!", "rain falls on a tin roof", "", "a dog"]
@@ -176,6 +182,61 @@ def test_what_cannot_be_had_is_asked_for_in_one_sentence(
     }.items():
         with pytest.raises(MetricError, match=reason):
             score(["a dog"], [["a dog"]], name)
+
+
+class TestClap:
+    """CLAP's cosines and MACE, by an encoder of numpy alone."""
+
+    @pytest.fixture
+    def heard(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Clip]]:
+        with sound_plugin.installed(tmp_path / "site", monkeypatch):
+            write_folder(tmp_path / "tones", 4)
+            yield [one.clip for one in open_benchmark(str(tmp_path / "tones")).samples]
+
+    def cosine(self, left: Any, right: Any) -> float:
+        return float(left @ right / np.linalg.norm(left) / np.linalg.norm(right))
+
+    def expected(self, clips: Sequence[Clip]) -> tuple[list[float], list[float]]:
+        encoder = load_encoder("bands")
+        sounds = clip_vectors(clips, encoder="bands")
+
+        def embed(text: str) -> Any:
+            return encoder.encode_text([text])[0]
+
+        by_text, by_audio = [0.0] * 4, [0.0] * 4
+        for row, (text, own) in enumerate(zip(SAID, KNOWN, strict=True)):
+            if text:
+                cosines = [self.cosine(embed(text), embed(one)) for one in own]
+                by_text[row] = sum(cosines) / len(cosines)
+                by_audio[row] = self.cosine(embed(text), sounds[row])
+        return by_text, by_audio
+
+    def test_clap_sim_is_the_mean_cosine_with_references_or_clips(self, heard: list[Clip]) -> None:
+        by_text, by_audio = self.expected(heard)
+        assert min(by_text + by_audio) < 0, "a cosine below 0 is not cut off"
+        found = {
+            method: compute([f"clap_sim[encoder=bands,method={method}]"], SAID, KNOWN, clips=heard)
+            for method in ("text", "audio", "combined")
+        }
+        # Embeddings are kept in single precision.
+        assert found["text"][0].samples.tolist() == pytest.approx(by_text, abs=1e-6)
+        assert found["audio"][0].samples.tolist() == pytest.approx(by_audio, abs=1e-6)
+        both = (np.array(by_text) + by_audio) / 2
+        assert found["combined"][0].samples.tolist() == pytest.approx(both.tolist(), abs=1e-6)
+        [alone] = compute(["clap_sim[encoder=bands]"], SAID, KNOWN)
+        assert alone.samples.tolist() == found["text"][0].samples.tolist()
+        assert str(alone.signature) == "clap_sim|model:bands@1|method:text|protocol:1"
+        assert "|method:audio|windows:slide|" in str(found["audio"][0].signature)
+
+    def test_mace_keeps_seven_tenths_of_a_broken_caption(self, heard: list[Clip]) -> None:
+        sure = np.array([0.98, 0.97, 0.5, 1.0])
+        for method, whole in zip(("text", "audio"), self.expected(heard), strict=True):
+            how = {"encoder": "bands", "method": method, "clips": heard}
+            result = mace(SAID, KNOWN, lambda _: sure, **how)
+            expected = np.array(whole) * (1 - 0.3 * (sure > 0.97))
+            assert result.samples.tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+            assert str(result.signature).startswith("mace|model:bands@1|method:")
+            assert "|threshold:0.97|penalty:0.3|" in str(result.signature)
 
 
 class TestBertScore:

@@ -150,10 +150,10 @@ def _score_files(
     from audiocapbench.benchmarks.mecat.groups import PARTS
     from audiocapbench.benchmarks.traits import base_name
     from audiocapbench.data.columns import Reading
-    from audiocapbench.data.predictions import Asked, PredictionFile, blank_note, read_predictions
+    from audiocapbench.data.predictions import PredictionFile, blank_note, read_predictions
     from audiocapbench.data.row import read_references
     from audiocapbench.library.scoring import ScoreResult
-    from audiocapbench.metrics import find_metric
+    from audiocapbench.metrics.registry import take_several
     from audiocapbench.scores.summary import score_files
 
     benchmark, model = files.benchmark or "", files.model
@@ -171,8 +171,8 @@ def _score_files(
     else:
         check_metrics(None, names, audio=False)
         by_row = references.resolve() == path.resolve()
-        asked = Asked(several=all(find_metric(one)[0].several for one in names))
-        answers = read_predictions(path, model, asked, columns=files.mapped, by_row=by_row)
+        how: Any = {"columns": files.mapped, "by_row": by_row, "several": take_several(names)}
+        answers = read_predictions(path, model, **how)
         if model not in (None, answers.system):
             raise AudioCapBenchError(f"--model names what a --judge is shown; {path} names none")
         reading = Reading(references, files.mapped)

@@ -72,8 +72,7 @@ class Predictions:
 
 
 class Asked:
-    """What predictions are about: ids of samples, which are ``CLIP/PART`` where there are parts;
-    and whether each may be ``several`` candidates, which become a text of JSON."""
+    """What predictions are about: ids of samples, which are ``CLIP/PART`` where there are parts."""
 
     def __init__(
         self, ids: Iterable[str] = (), parts: Sequence[str] = (), *, several: bool = False
@@ -128,17 +127,20 @@ def read_predictions(
     *,
     columns: Mapped | None = None,
     by_row: bool = False,
+    several: bool = False,
 ) -> Predictions:
     """Read ``id,prediction`` rows or lines; an id may be repeated with the same text.
 
     A line may say that there is no prediction: by a ``status`` of ours, by ``success`` or by an
     ``error``. Of a file with several systems, ``system`` is taken. Where it is known what was
     asked, tables may lack names, and texts stand by clip and part. ``columns`` are names by role.
-    Where references stand in the same rows (``by_row``), there may be no ids.
+    Where references stand in the same rows (``by_row``), there may be no ids. A prediction may be
+    ``several`` candidates, which become a text of JSON.
     """
     sources = [PredictionFile(files)] if isinstance(files, Path) else files
+    asked = asked or Asked(several=several)
     first, *others = (
-        _read_file(one, system, asked or Asked(), columns or {}, by_row=by_row) for one in sources
+        _read_file(one, system, asked, columns or {}, by_row=by_row) for one in sources
     )
     merged = first
     for source, found in zip(sources[1:], others, strict=True):

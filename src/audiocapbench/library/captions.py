@@ -16,13 +16,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.cells import split_column
 from audiocapbench.data.columns import IDS, ROLES, Mapped, Reading, has_column
 from audiocapbench.data.pairing import Pairing
-from audiocapbench.data.predictions import (
-    Asked,
-    PredictionFile,
-    Predictions,
-    one_text,
-    read_predictions,
-)
+from audiocapbench.data.predictions import PredictionFile, Predictions, one_text, read_predictions
 from audiocapbench.data.problems import InvalidDataError
 from audiocapbench.data.records import json_value, table_text
 from audiocapbench.data.row import read_references
@@ -63,7 +57,6 @@ def read_captions(
     """Both sides, with others about them, where pairing them is no guess.
 
     ``columns`` are by role. ``before`` has the latest rows of the same loop: texts with references.
-    A prediction may be ``several`` candidates.
     """
     texts = _side(predictions, "predictions", columns or {})
     rows = _side(references, "references", columns or {})
@@ -73,9 +66,8 @@ def read_captions(
     files = [one.file and one.file.path.resolve() for one in (texts, rows)]
     by_row = files[0] is not None and (predictions is references or files[0] == files[1])
     if texts.file:
-        answers = read_predictions(
-            [texts.file], asked=Asked(several=several), columns=columns, by_row=by_row
-        )
+        how: Any = {"columns": columns, "by_row": by_row, "several": several}
+        answers = read_predictions([texts.file], **how)
         if texts.file.content and answers.bad:
             raise InvalidDataError(texts.file.path, answers.bad, 5)
     else:

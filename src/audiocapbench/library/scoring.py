@@ -16,7 +16,7 @@ from audiocapbench.data.pairing import Pairing
 from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
 from audiocapbench.library import captions
 from audiocapbench.metrics.names import split_names
-from audiocapbench.metrics.registry import find_metric
+from audiocapbench.metrics.registry import take_several
 from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer, counted
 from audiocapbench.scores.summary import FileScores, score_files
@@ -199,8 +199,8 @@ def score(
         MetricError: A metric is unknown, or cannot be computed on these captions.
     """
     names = metric_names(metrics)
-    several = all(find_metric(one)[0].several for one in names)
-    pairing = captions.read_captions(predictions, references, columns=columns, several=several)
+    how: Any = {"columns": columns, "several": take_several(names)}
+    pairing = captions.read_captions(predictions, references, **how)
     answers, known = pairing.predictions, pairing.samples
     if not known:
         raise DatasetError("there are no references to score against")

@@ -85,12 +85,14 @@ def _embed(
     distinct = sorted(set(texts), key=lambda text: (len(text), text))
     for start in range(0, len(distinct), _BATCH):
         batch = distinct[start : start + _BATCH]
-        cut = {"truncation": True, "max_length": model.max_seq_length, "padding": True}
+        # Of its places, some models keep two for themselves.
+        cut = {"truncation": True, "max_length": model.max_seq_length - 2, "padding": True}
         fed = model.tokenizer(list(map(readable, batch)), **cut, return_tensors="pt")
         ids, mask = (fed[key].to(model.device) for key in ("input_ids", "attention_mask"))
         with encoder.computing():
             states = model[0].auto_model(ids, mask, output_hidden_states=True).hidden_states[layer]
         rows = (states / states.norm(dim=-1, keepdim=True)).cpu().numpy()
-        for text, own, count, vectors in zip(batch, ids.tolist(), mask.sum(1), rows, strict=True):
-            found[text] = own[1 : count - 1], vectors[1 : count - 1]
+        kept = mask.cpu().numpy() > 0
+        for text, own, vectors, inside in zip(batch, ids.cpu().numpy(), rows, kept, strict=True):
+            found[text] = own[inside][1:-1].tolist(), vectors[inside][1:-1]
     return found

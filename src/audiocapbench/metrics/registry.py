@@ -1,6 +1,6 @@
 """Which metrics there are, and computing several of them on one corpus."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
@@ -98,6 +98,11 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
     for option in name.options.items():
         metric = metric._replace(**metric.when.get("=".join(option), {}))
     return metric, name
+
+
+def take_several(names: Iterable[str]) -> bool:
+    """Whether all of these metrics take lists of candidates."""
+    return all(find_metric(name)[0].several for name in names)
 
 
 def list_metrics() -> list[Metric]:

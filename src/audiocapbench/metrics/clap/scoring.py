@@ -15,7 +15,7 @@ from audiocapbench.metrics.clap.embedding import WATCHER, Embedder, Progress
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_encoder
 from audiocapbench.metrics.clap.windows import Cutting
 from audiocapbench.metrics.encoders.encoder import Vectors
-from audiocapbench.metrics.fluency.fense import detect, mean_cosines, open_detector, penalise
+from audiocapbench.metrics.fluency import fense
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
@@ -161,46 +161,40 @@ def clap(
 ) -> MetricResult:
     """Cosine of each caption with its clip, from 0 to 1; references are not read."""
     encoder, cutting = prepare_clap(**options)
-    how: dict[str, Any] = {
-        "cutting": cutting,
-        "store": store,
-        "progress": WATCHER.get(),
-        "floor": floor,
-    }
-    found = clap_scores(_paths(clips), predictions, encoder, **how)
+    how: dict[str, Any] = {"cutting": cutting, "store": store, "floor": floor}
+    found = clap_scores(_paths(clips), predictions, encoder, **how, progress=WATCHER.get())
     _refuse({path.name: why for path, why in found.missing.items()}, len(clips))
     return found.result
 
 
 def clap_sim(
-    predictions: Sequence[str],
-    references: Sequence[Sequence[str]],
-    method: str = "text",
-    **how: Any,
+    predictions: Sequence[str], references: Sequence[Sequence[str]], method: str = "text", **at: Any
 ) -> MetricResult:
     """Mean cosine of a caption with its references by CLAP, with its clip, or the mean of both."""
-    heard = {key: how.pop(key, None) for key in ("clips", "store")}
-    encoder, cutting = prepare_clap_sim(method, **how)
+    heard = {key: at.pop(key, None) for key in ("clips", "store")}
+    encoder, cutting = prepare_clap_sim(method, **at)
     found, signature = [], sign("clap_sim", model=identity(encoder), method=method)
     if method != "audio":
         texts = Embedder(encoder, cutting, store=heard["store"])
-        found.append(mean_cosines(predictions, references, texts))
+        found.append(fense.mean_cosines(predictions, references, texts))
     if method != "text":
-        how = _AAC_METRICS | how | heard
-        found.append(clap(predictions, references, floor=-1.0, **how).samples)
+        at = _AAC_METRICS | at | heard
+        found.append(clap(predictions, references, floor=-1.0, **at).samples)
         signature = signature.with_fields(**cutting.fields)
     return MetricResult.of_means("clap_sim", signature, np.mean(found, axis=0))
 
 
 def mace(
-    predictions: Sequence[str], references: Sequence[Sequence[str]], detector: str = "", **how: Any
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    detector: fense.Detector = "",
+    **at: Any,
 ) -> MetricResult:
-    """MACE (Dixit et al., 2024): ``clap_sim``, of which a caption keeps 0.7 where FENSE's detector
-    is surer than 0.97 of an error."""
-    name, errors = detect(predictions, open_detector(detector, "mace"))
-    found = clap_sim(predictions, references, **how)
+    """MACE (2024): of ``clap_sim`` a caption keeps 0.7 where an error is surer than 0.97."""
+    name, errors = fense.detect(predictions, fense.open_detector(detector, "mace"))
+    found = clap_sim(predictions, references, **at)
     signature = replace(found.signature, name="mace").with_fields(detector=name, **_MACE)
-    return MetricResult.of_means("mace", signature, penalise(found.samples, errors, **_MACE))
+    return MetricResult.of_means("mace", signature, fense.penalise(found.samples, errors, **_MACE))
 
 
 def prepare_clap_sim(method: str = "text", **options: str) -> tuple[AudioTextEncoder, Cutting]:
@@ -209,7 +203,7 @@ def prepare_clap_sim(method: str = "text", **options: str) -> tuple[AudioTextEnc
 
 
 def prepare_mace(detector: str = "", **options: str) -> None:
-    open_detector(detector, "mace")
+    fense.open_detector(detector, "mace")
     prepare_clap_sim(**options)
 
 
