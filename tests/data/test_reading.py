@@ -521,6 +521,12 @@ MANY = {f"clip{n}": [f"Caption {n} of a dog", f"Another {n} about dogs"] for n i
             {},
             "several may be written as one",
         ),
+        (
+            {key: f"a text of {key}" for key in MANY},
+            {key: [f"One of {key}.", "Two."] for key in MANY},
+            {"meteor": 0.2, "rouge_l": 0.3},
+            "only references end with a full stop: meteor split",
+        ),
         ({key: "nan" if key == "clip1" else key for key in MANY}, MANY, {}, "1 caption is 'nan'"),
     ],
 )

@@ -192,11 +192,9 @@ def _separated(
     among = counts if weak else strong
     separator, count = max(among.items(), key=lambda one: one[1])
     weak = separator not in strong
-    if weak and count < 0.01 * total:
-        return whole, ""
     if (weak and several) or count < total * (0.1 if weak else 0.01):
         some = f"{separator!r} stands in {count:,} of {total:,} texts of {column!r}"
-        return whole, f"{some}, and is taken for a part of them"
+        return whole, "" if weak else f"{some}, and is taken for a part of them"
     split = [_split(cell, separator) for cell in cells]
     first = next(one for one in split if len(one) > 1)
     sizes = Counter(map(len, split))

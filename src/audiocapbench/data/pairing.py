@@ -12,7 +12,8 @@ from audiocapbench.errors import DatasetError, did_you_mean
 
 _SHOWN, _NONE = 3, 5e-4
 _NOTHING = {"nan", "none", "null", "n/a", "<na>"}
-_FEW, _VERBATIM, _LONG, _TIMES = 3, 0.9, 60, 3
+_FEW, _VERBATIM, _LONG, _TIMES, _OFTEN = 3, 0.9, 60, 3, 0.7
+_AT_SPACES = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4")
 _OF_FIVE = {"clotho": (1043, 1045), "audiocaps": (957, 964, 975, 494, 495)}
 """Corpora with five captions a clip, and how many clips their test and validation sets have."""
 
@@ -118,7 +119,10 @@ class Pairing:
             for name, sizes in _OF_FIVE.items()
             if name in names or (len(samples) in sizes and middle == 1)
         ]
-        if middle == 1 and len(samples) >= _FEW and (five or most >= 5):
+        # Where each category has a number of captions of its own, it is meant so.
+        kinds = {(one.category, len(one.references)) for one in samples}
+        uneven = len(kinds) > len({kind for kind, _ in kinds})
+        if middle == 1 and len(samples) >= _FEW and (five or (most >= 5 and uneven)):
             known = f"{five[0]} has five" if five else f"some have {most}"
             found.append(f"most samples have one reference, but {known}; captions may be lost")
         if len(samples) >= _FEW and len({one.references for one in samples}) == 1:
@@ -137,6 +141,15 @@ class Pairing:
             found.append(
                 f"references have {words:g} words on median, and predictions {own:g}; several may "
                 "be written as one"
+            )
+        split = [name for name in scores or () if name in _AT_SPACES]
+        stops = [(text[-1:] == ".", one.references[0][-1:] == ".") for one, text in pairs]
+        ours, theirs = (sum(column) for column in zip(*stops, strict=True)) if stops else (0, 0)
+        if split and len(pairs) >= _FEW and abs(ours - theirs) > _OFTEN * len(pairs):
+            who = "predictions end" if ours > theirs else "references end"
+            found.append(
+                f"only {who} with a full stop: {', '.join(split)} split at spaces alone, and take "
+                "a word with it for another one"
             )
         every = [text for one in samples for text in one.references] + [text for _, text in pairs]
         if lost := sum(text.strip().casefold() in _NOTHING for text in every):
