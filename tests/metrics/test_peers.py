@@ -65,6 +65,13 @@ def test_vocab_does_not_change_with_captions_that_are_missing_or_blank() -> None
         compute(["vocab[of=novel]"], SAID, KNOWN)
 
 
+def test_a_share_of_words_has_the_interval_of_a_share() -> None:
+    found = score(["a dog barks"] * 30, [["a dog barks"]] * 30, "vocab[of=novelty]")
+    assert found.value == 0
+    assert found.interval is not None
+    assert found.interval.high < 0.2
+
+
 def shorter_is_better(
     predictions: Sequence[str], references: Sequence[Sequence[str]], timeout: float = 0
 ) -> MetricResult:
