@@ -80,7 +80,7 @@ def test_an_empty_corpus_scores_zero() -> None:
 
 def test_the_signature_names_the_encoder_with_its_fingerprint() -> None:
     signature = str(similarity(["a"], [["a"]]).signature)
-    assert signature.startswith(f"similarity|encoder:{load('wordllama').name}|refs:mean|protocol:1")
+    assert signature.startswith(f"similarity|encoder:{load('wordllama').name}|refs:mean|protocol:2")
 
 
 def test_an_encoder_object_serves_as_well_as_its_name() -> None:

@@ -8,11 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError, check_known
-from audiocapbench.metrics.date.pieces import IntArray, PieceEncoder, Pieces, piece_encoder
+from audiocapbench.metrics.date.pieces import (
+    IntArray,
+    PieceEncoder,
+    Pieces,
+    WordLlamaPieces,
+    piece_encoder,
+)
 from audiocapbench.metrics.encoders import Encoder
 from audiocapbench.metrics.encoders.encoder import readable
 from audiocapbench.metrics.fluency.fense import Detector, detect, open_detector, penalise
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions, first_column
+from audiocapbench.metrics.text import plain
 from audiocapbench.signature import sign
 
 # Half of this is how far below the right reference's score another still counts as its equal.
@@ -91,11 +98,13 @@ def date_and_parts(
     # As in DATE of a sample, to be unlike the references is worth no less than to say nothing.
     sides = [np.maximum(side, 0) for side in parts[:2]]
     columns = np.stack(sides if variant == "published" else [parts.date], axis=1)
-    signature = sign("date", protocol=2, **fields)
+    # With our own encoder captions are read as plain text; with a published one, as written.
+    protocol = 3 if isinstance(model, WordLlamaPieces) else 2
+    signature = sign("date", protocol=protocol, **fields)
     results = [MetricResult("date", signature, parts.date, columns, aggregate_date)]
     halves = {"date_similarity": parts.similarity, "date_discriminability": parts.discriminability}
     for name, own in halves.items():
-        results.append(MetricResult.of_means(name, sign(name, protocol=2, **fields), own))
+        results.append(MetricResult.of_means(name, sign(name, protocol=protocol, **fields), own))
     return results
 
 
@@ -154,7 +163,9 @@ def encode_corpus(
         raise MetricError(
             f"DATE ranks a sample among others and got {len(predictions)}: give at least two."
         )
-    answers = [[readable(text) for text in own] for own in references]
+    model = piece_encoder(options.get("encoder", "wordllama"))
+    reading = plain if isinstance(model, WordLlamaPieces) else readable
+    answers = [[reading(text) for text in own] for own in references]
     for row, own in enumerate(answers):
         if not all(own):
             raise MetricError(f"Sample {row} has a blank reference: give it words or leave it out.")
@@ -162,7 +173,6 @@ def encode_corpus(
     probabilities = options.get("error_probabilities")
     if probabilities is not None:
         fluency = penalise(fluency, probabilities)
-    model = piece_encoder(options.get("encoder", "wordllama"))
     counts = np.array([len(own) for own in answers])
     owners = np.repeat(np.arange(len(answers)), counts)
     pieces, place = _split(chain.from_iterable(answers), model)
@@ -173,7 +183,7 @@ def encode_corpus(
     # A dot product with the mean of a sample's reference vectors is the mean cosine.
     shares = csr_array((1 / counts[owners], np.arange(len(owners)), np.cumsum([0, *counts])))
     theirs = shares @ _embed(model, pieces, place, tolerant=tolerant)
-    ours = _embed(model, *_split(map(readable, predictions), model), tolerant=tolerant)
+    ours = _embed(model, *_split(map(reading, predictions), model), tolerant=tolerant)
     ours *= fluency[:, np.newaxis]
     similarity = np.clip(np.einsum("ij,ij->i", ours, theirs), -1, 1)
     if tolerant:

@@ -12,8 +12,9 @@ from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import excess_beyond, load_detector, longest
 from audiocapbench.metrics.porter import stem
+from audiocapbench.metrics.text import plain
 
-RULES = 3  # goes up whenever a score can change
+RULES = 4  # goes up whenever a score can change
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
 _AT_ONCE = 4_096
@@ -110,6 +111,12 @@ class ElementComparer:
     def _compare_block(self, items: Sequence[ElementCase]) -> list[ElementScores]:
         if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:
             self._forget()
+        items = [
+            item._replace(
+                prediction=plain(item.prediction), references=tuple(map(plain, item.references))
+            )
+            for item in items
+        ]
         keys = [(fold_category(item.category), *item.references) for item in items]
         new = [key for key in dict.fromkeys(keys) if key not in self._references]
         texts = chain((item.prediction for item in items), *(key[1:] for key in new))
@@ -127,10 +134,10 @@ class ElementComparer:
             # Broken is what reads worse than every reference: they may be of a style of their own.
             broken = (error - usual) / (1 - usual) if error > usual else 0.0
             value, remark = 0.0, ""
-            if not item.prediction.strip():
+            if not item.prediction:
                 remark = "The prediction is empty."
             elif not (references.affirmed or references.quoted or references.denied):
-                equal = item.prediction.split() in [text.split() for text in item.references]
+                equal = item.prediction in item.references
                 value = 10.0 if equal else 0.0
                 remark = "The references name nothing to compare, so that only equal text scores."
             elif not caption.elements:

@@ -21,6 +21,7 @@ from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_texts
 from audiocapbench.metrics.shipped import read_lists, shipped_weights, word_set
+from audiocapbench.metrics.text import plain, plain_captions
 from audiocapbench.signature import sign
 
 PAUSE = ","
@@ -137,9 +138,11 @@ def load_detector() -> FluencyDetector:
 
 def fluency(predictions: Sequence[str], _references: object = None) -> MetricResult:
     """Score predictions by the probability that they are whole; a blank one scores 0."""
+    check_texts(predictions, "The fluency detector")
     detector = load_detector()
-    samples = 1 - detector.error_probabilities(predictions)
-    return MetricResult.of_means("fluency", sign("fluency", detector=detector.name), samples)
+    samples = 1 - detector.error_probabilities(list(map(plain, predictions)))
+    signature = sign("fluency", protocol=2, detector=detector.name)
+    return MetricResult.of_means("fluency", signature, samples)
 
 
 def fluent_similarity(
@@ -156,14 +159,15 @@ def fluent_similarity(
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     detector = load_detector()
+    predictions, references = plain_captions(predictions, references)
     cosines = mean_cosines(predictions, references, model)
-    said = np.array([bool(prediction.strip()) for prediction in predictions], dtype=np.bool_)
+    said = np.array(list(map(bool, predictions)), dtype=np.bool_)
     lost = error_weight * detector.error_probabilities(predictions) * said
     both = zip(predictions, references, strict=True)
     lost += EXCESS_WEIGHT * np.array([excess_length(*one) for one in both], dtype=np.float64)
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
     weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
-    signature = sign("fluent_similarity", protocol=3, **fields, **weights)
+    signature = sign("fluent_similarity", protocol=4, **fields, **weights)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
 
 

@@ -21,6 +21,7 @@ from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.encoders.encoder import label_of
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
+from audiocapbench.metrics.text import plain_captions
 from audiocapbench.plugins import require_packages
 from audiocapbench.signature import sign
 
@@ -59,8 +60,8 @@ def similarity(
     A blank prediction scores 0, a blank reference is none. The encoder may be a name or a path.
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
-    samples = mean_cosines(predictions, references, model)
-    signature = sign("similarity", encoder=model.name, refs="mean")
+    samples = mean_cosines(*plain_captions(predictions, references), model)
+    signature = sign("similarity", protocol=2, encoder=model.name, refs="mean")
     return MetricResult.of_means("similarity", signature, samples)
 
 

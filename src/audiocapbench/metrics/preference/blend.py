@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.encoders.encoder import readable
 from audiocapbench.metrics.encoders.wordllama import WordLlamaEncoder
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.fense import mean_cosines
-from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
+from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.shipped import shipped_weights
+from audiocapbench.metrics.text import plain, plain_captions
 from audiocapbench.signature import sign
 
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")
@@ -28,7 +28,6 @@ FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "
 _STATIC, _SENTENCES = "wordllama", "minilm"
 _WORDS_AT_ONCE = 1024
 _TOKENS_AT_ONCE = 512
-_FULL_STOPS = " .。"
 
 Ids = NDArray[np.int64]
 
@@ -56,7 +55,7 @@ def preference(
     samples = sum(parts, np.zeros(len(predictions)))
     idf, detector = load_weights()[0], load_detector().name
     how: dict[str, str | int] = {"blend": blend, "idf": idf, "detector": detector, "rules": RULES}
-    signature = sign("preference", protocol=1, encoder=model.name, **how)
+    signature = sign("preference", protocol=2, encoder=model.name, **how)
     return MetricResult.of_means("preference", signature, samples)
 
 
@@ -64,7 +63,7 @@ def features(
     predictions: Sequence[str], references: Sequence[Sequence[str]], encoder: Encoder
 ) -> dict[str, FloatArray]:
     """What the blend is made of, by name: each from 0 to 1, and the higher, the better."""
-    check_captions(predictions, references, words_needed=True)
+    predictions, references = plain_captions(predictions, references)
     cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
     distinct = {case: place for place, case in enumerate(dict.fromkeys(cases))}
     texts, held_to = [one.prediction for one in distinct], [one.references for one in distinct]
@@ -73,7 +72,7 @@ def features(
         for one in _comparer().compare(list(distinct))
     ]
     accuracy, completeness, faithfulness, error, whole, excess = np.array(rows).reshape(-1, 6).T
-    said = np.array([bool(text.strip()) for text in texts], dtype=np.float64)
+    said = np.array(list(map(bool, texts)), dtype=np.float64)
     found = {
         "coverage": covered_shares(texts, held_to),
         "accuracy": accuracy / 10,
@@ -118,10 +117,9 @@ def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) ->
     the more, the rarer it is in captions. What is said beyond the references costs nothing. A blank
     prediction scores 0; a blank reference is no reference.
     """
-    check_captions(predictions, references, words_needed=True)
-    encoder = static_vectors()
-    signature = sign("coverage", encoder=encoder.name, idf=load_weights()[0])
-    return MetricResult.of_means("coverage", signature, covered_shares(predictions, references))
+    samples = covered_shares(*plain_captions(predictions, references))
+    fields = {"encoder": static_vectors().name, "idf": load_weights()[0]}
+    return MetricResult.of_means("coverage", sign("coverage", protocol=2, **fields), samples)
 
 
 def covered_shares(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
@@ -190,7 +188,5 @@ def static_vectors() -> WordLlamaEncoder:
 
 
 def tokens_of(texts: Sequence[str], encoder: WordLlamaEncoder) -> list[list[int]]:
-    """Numbers of the tokens of texts, in lower case and without the final full stop."""
-    plain = {text: readable(text).rstrip(_FULL_STOPS).lower() for text in texts}
-    found = dict(zip(plain, encoder.tokens(list(plain.values())), strict=True))
-    return [found[text] for text in texts]
+    """Numbers of the tokens of texts, read as plain ones."""
+    return encoder.tokens(list(map(plain, texts)))

@@ -1,0 +1,164 @@
+"""Formatting changes no score of our own metrics, and nothing else is lost by reading plainly."""
+
+from collections.abc import Callable
+from functools import cache, partial, reduce
+from time import process_time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audiocapbench.judges.contract import JudgeInput
+from audiocapbench.judges.elements import Elements
+from audiocapbench.metrics import compute
+from audiocapbench.metrics.text import plain
+
+OURS = "similarity fluency fluent_similarity coverage preference date date_similarity".split()
+CAPTIONS = [
+    "A dog barks twice while a man says hello",
+    "Rain falls on a tin roof, then thunder rolls in the distance",
+    'A woman asks "are you ready?" and 2 children laugh',
+    '"Stop" is shouted by a man before "go" is heard',
+    "The boys' bikes rattle past; a car's horn honks. Birds sing",
+    "A train passes and a",
+    "An engine idles - then it revs at 3,000 rpm",
+]
+REFERENCES = [
+    ["A dog is barking as a man speaks", "A man greets somebody and a dog barks"],
+    ["Heavy rain and distant thunder", "Rain hits a metal roof"],
+    ['A woman says "are you ready?" to laughing children', "Children laugh"],
+    ["A man shouts stop and then go"],
+    ["Bicycles go by, a car honks and birds chirp", "A horn honks"],
+    ["A train goes by and a horn blows"],
+    ["An engine idles and then revs up", "A motor runs"],
+]
+FORMATS: dict[str, Callable[[str], str]] = {
+    **{
+        f"within {pair}": pair.replace("@", "{}").format
+        for pair in (
+            *('"@"', "'@'", "“@”", "„@“", "«@»", "« @ »", "`@`", "```\n@\n```", "```text\n@\n```"),
+            *('"@".', "**@**", "*@*", "__@__", "_@_", "<b>@</b>", "&quot;@&quot;", "## @ ##"),
+        )
+    },
+    **{
+        f"behind {start!r}": (start + "{}").format
+        for start in (
+            *("Caption: ", "Audio caption - ", "Answer: ", "The caption is: ", "CAPTION:\n"),
+            *("**Caption:** ", "## Caption\n", "**Caption**\n\n", "caption – ", "- ", "* ", "• "),
+            *("1. ", "> ", "# ", "  ", "\t", "\ufeff", "Here is the caption for the audio: "),
+        )
+    },
+    **{
+        f"before {end!r}": ("{}" + end).format
+        for end in (".", "!", "…", "..", " .", "...", "\n", "  ", "\u200b", "。", "！")
+    },
+    "upper": str.upper,
+    "title": str.title,
+    "lower": str.lower,
+    "spaces": lambda text: text.replace(" ", "  "),
+    "tabs": lambda text: text.replace(" ", "\t"),
+    "lines": lambda text: text.replace(" ", "\n"),
+    "no-break": lambda text: text.replace(" ", "\xa0"),
+    "zero-width": lambda text: text.replace("a", "a\u200b"),
+    "full width": lambda text: "".join(
+        chr(ord(one) + 0xFEE0) if "0" <= one <= "z" else one for one in text
+    ),
+    "curly": lambda text: text.replace("'", "’"),
+    "bold word": lambda text: text.replace(" a ", " **a** "),
+}
+
+
+def scores(predictions: list[str], references: list[list[str]]) -> np.ndarray:
+    """What each metric of ours, and the judge of elements, says of each caption."""
+    found = [one.samples for one in compute(OURS, predictions, references)]
+    cases = [
+        JudgeInput(str(row), text, tuple(own), "sound")
+        for row, (text, own) in enumerate(zip(predictions, references, strict=True))
+    ]
+    judged = [list(one.scores.values()) for one in Elements().judge_many(cases)]
+    return np.stack([*found, *np.transpose(judged)])
+
+
+expected = cache(partial(scores, CAPTIONS, REFERENCES))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formatting_changes_no_caption(name: str) -> None:
+    assert [plain(FORMATS[name](text)) for text in CAPTIONS] == list(map(plain, CAPTIONS))
+
+
+def formatted(text: str, names: list[str]) -> str:
+    return reduce(lambda made, name: FORMATS[name](made), names, text)
+
+
+@given(st.lists(st.sampled_from(sorted(FORMATS)), min_size=2, max_size=3))
+@settings(max_examples=80, deadline=None)
+def test_formats_that_meet_change_no_caption(names: list[str]) -> None:
+    assert [plain(formatted(one, names)) for one in CAPTIONS] == list(map(plain, CAPTIONS))
+
+
+@given(st.lists(st.sampled_from(sorted(FORMATS)), max_size=3), st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_formatting_changes_no_score_of_our_own(names: list[str], everywhere: bool) -> None:
+    written = names if everywhere else []
+    references = [[formatted(one, written) for one in own] for own in REFERENCES]
+    found = scores([formatted(one, names) for one in CAPTIONS], references)
+    np.testing.assert_allclose(found, expected(), rtol=0, atol=1e-9)
+
+
+@given(st.text(max_size=60) | st.text("aA .,:;-–*_`#>\"'“”1)\n&|=", max_size=40))
+@settings(max_examples=120)
+def test_plain_text_stays_as_it_is_and_case_never_counts(text: str) -> None:
+    assert plain(plain(text)) == plain(text)
+    assert plain(text.upper()) == plain(text.lower()) == plain(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "a sound of rain",
+            "audio-visual noise",
+            'a sound "beep" is heard',
+            "a man reads captions",
+        ),
+        *("the answering machine beeps", "a 5-minute speech, 2.5 times as loud", "the dogs' barks"),
+        *("she says 'yes' and he says 'no'", '"yes" she says, then "no"', "caption it, he says"),
+        *("output falls", "c# is played", "a response is heard, then a reply"),
+    ],
+)
+def test_what_belongs_to_a_caption_is_kept(text: str) -> None:
+    assert plain(text) == text
+
+
+@pytest.mark.parametrize("text", ["", " \n", '""', "...", "Caption:", "**Caption:**", "\0", "''"])
+def test_what_says_nothing_is_blank_and_scores_nothing(text: str) -> None:
+    assert plain(text) == ""
+    assert compute(["preference"], [text], [["a dog barks"]])[0].score == 0
+
+
+@pytest.mark.parametrize("piece", ["'", '"', "'\"", 'a"', "#", "# ", "1. ", "&amp;", "caption: "])
+def test_text_that_was_wrapped_by_an_enemy_takes_no_longer(piece: str) -> None:
+    began = process_time()
+    made = plain(piece * 2_000)
+    assert plain(made) == made
+    assert process_time() - began < 2
+
+
+def test_a_caption_that_breaks_off_is_known_by_its_words() -> None:
+    texts = ["A dog barks and a train passes", "A dog barks and a train passes and a"]
+    for stop in ("", ".", "…", "!"):
+        whole, cut = compute(["preference"], [text + stop for text in texts], [texts[:1]] * 2)[
+            0
+        ].samples
+        assert whole > cut
+
+
+def test_published_metrics_read_captions_as_they_are_written() -> None:
+    for name in ("bleu_1", "cider_d", "rouge_l", "meteor"):
+        bare, quoted = (
+            compute([name], [text, "rain"], [["a dog barks"], ["it rains"]])[0].samples[0]
+            for text in ("a dog barks", '"a dog barks" **')
+        )
+        assert (bare == quoted) == (name == "rouge_l")
