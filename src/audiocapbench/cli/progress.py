@@ -188,6 +188,7 @@ def show_runs(
         traits = summaries[0].table.traits
         show(*run_tables(summaries, metrics or traits.columns, traits.headline))
     keep_estimates(store, (one.table for one in summaries))
+    say(*(f"Warning: run {one.run.id}: {text}." for one in summaries for text in one.warnings))
 
 
 def warn_about(

@@ -43,6 +43,7 @@ _LABEL = re.compile(
 # A label that is a heading, or in bold, needs nothing behind it.
 _MARKED_LABEL = re.compile(rf"#[# ]*[*_]*{_HEAD}[*_:]* |[*_]+{_HEAD}:?[*_]+")
 _APOSTROPHE = re.compile(r"(?<=[^\W_])`(?=[^\W_])")
+_LATEX = re.compile(r"``([^`']*)''")
 _BULLET = re.compile(r"(?<!\S)[*+](?!\S)")
 _MARKS = re.compile(r"\\(?=[^\w\s])|[*`]|~~|(?<![^\W_])_+|_+(?![^\W_])|(?<!\S)#+(?= |$)")
 _ITEM = re.compile(r"([.!?,;:]?) [-–—•‣▪◦·●]+(?= )")
@@ -91,7 +92,7 @@ def _clean(text: str) -> str:
     text = _CONTROL.sub(" ", _UNSEEN.sub("", text.translate(_ALIKE)))
     text = _FENCE.sub(" ", " ".join(_TAG.sub(" ", text).split()))
     text = _APOSTROPHE.sub("'", text)
-    text = text.replace("``", '"').replace("''", '"') if "``" in text else text
+    text = _LATEX.sub(r'"\1"', text)
     whole = _DOTS.sub("", _SPACED.sub("", _BULLET.sub("•", text)))
     text = _without(_LABEL, _without(_LEADING, whole))
     end = text[-1:] if text[1:] and text[-1] in _QUOTES else ""

@@ -23,6 +23,7 @@ from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, 
 from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.scores.compute import ALL, Group, GroupKey, SampleScores, category
 from audiocapbench.scores.estimate import Missing, Scorer
+from audiocapbench.scores.formatting import formatting_warnings
 from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableReader, documents
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.correlation import krippendorff_alpha, rated_kappa
@@ -91,6 +92,17 @@ class RunSummary:
         judges = [name for name, one in self.judges.items() if one.judged]
         return summarise_panel(self.table, judges) if len(judges) > 1 else None
 
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What formatting alone costs published metrics, in sentences."""
+        said = [
+            (self.table.outcomes[one.id].reply.text, one.references)
+            for one in self.table.samples
+            if one.references and one.id in self.table.outcomes
+        ]
+        texts, held_to = [text for text, _ in said if text], [own for text, own in said if text]
+        return formatting_warnings(self.metrics, texts, held_to)
+
     @property
     def has_failures(self) -> bool:
         return bool(self.table.coverage.failed) or any(one.failed for one in self.judges.values())
@@ -114,6 +126,7 @@ class RunSummary:
             **self.table.to_dict(self.metrics),
             "judges": {name: one.to_dict() for name, one in self.judges.items()},
             "panel": self.panel,
+            "warnings": self.warnings,
         }
 
 
@@ -234,7 +247,7 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileScores:
     """Scores of predictions; ids without are ``missing``, ids without references ``surplus``."""
 
@@ -247,12 +260,20 @@ class FileScores:
     note: str = ""
     pairing: Pairing | None = None
 
-    @property
+    @cached_property
     def warnings(self) -> list[str]:
         """What a careful colleague would doubt in it, in sentences."""
         points = {one: self.table.point(Scorer(one)).value for one in self.metrics}
         known = {name: value for name, value in points.items() if value is not None}
-        return [] if self.pairing is None else self.pairing.warnings(known)
+        if self.pairing is None:
+            return []
+        given = {one.id: one.references for one in self.table.samples if one.references}
+        texts = {key: text for key, text in self.table.texts.items() if key in given}
+        held_to = [given[key] for key in texts]
+        return [
+            *self.pairing.warnings(known),
+            *formatting_warnings(self.metrics, [*texts.values()], held_to),
+        ]
 
     @property
     def columns(self) -> dict[str, dict[str, float]]:
