@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.data import InvalidDataError
-from audiocapbench.data.predictions import Asked, Predictions, match_ids, read_predictions
+from audiocapbench.data.matching import match_ids
+from audiocapbench.data.predictions import Asked, Predictions, read_predictions
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError
 

@@ -13,9 +13,10 @@ import pytest
 from audiocapbench.data import InvalidDataError
 from audiocapbench.data.cells import parsed
 from audiocapbench.data.columns import Reading, fold_name, mapped_columns, numbered
+from audiocapbench.data.matching import match_ids, match_samples
 from audiocapbench.data.opinions import read_opinions
 from audiocapbench.data.pairing import Pairing
-from audiocapbench.data.predictions import Predictions, match_ids, match_samples, read_predictions
+from audiocapbench.data.predictions import Predictions, read_predictions
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError
 from audiocapbench.library.captions import samples_of
@@ -549,3 +550,14 @@ def test_one_reference_of_clotho_is_doubted(tmp_path: Path) -> None:
     assert lines[1] == "5 of 5 samples have a prediction; references a sample: 1."
     assert lines[2] == "  '0.wav': 'text 0.wav' beside 'A caption of clip 0'"
     assert len(lines) == 5
+
+
+def test_ids_that_contradict_the_files_beside_them_are_refused(tmp_path: Path) -> None:
+    own = write(tmp_path / "p.csv", f"id,fname,pred\n0,b.wav,{THREE}\n1,a.wav,{ONE}\n")
+    path = write(tmp_path / "r.csv", f"id,file_name,caption\n0,a.wav,{TWO}\n1,b.wav,{FOUR}\n")
+    with pytest.raises(DatasetError, match="--map id=fname or --map id=id"):
+        match_samples(read_predictions(own), read_references(path))
+    by_file = read_predictions(own, columns={"id": "fname"})
+    assert match_samples(by_file, read_references(path))[0].texts == {"0": ONE, "1": THREE}
+    as_is = read_predictions(own, columns={"id": "id"})
+    assert match_samples(as_is, read_references(path))[0].texts == {"0": THREE, "1": ONE}

@@ -6,8 +6,9 @@ from statistics import median
 from typing import Any
 
 from audiocapbench.data.columns import Reading
+from audiocapbench.data.matching import match_samples
 from audiocapbench.data.outcome import Sample
-from audiocapbench.data.predictions import Predictions, match_samples
+from audiocapbench.data.predictions import Predictions
 from audiocapbench.errors import DatasetError, did_you_mean
 
 _SHOWN, _NONE = 3, 5e-4

@@ -14,6 +14,7 @@ from audiocapbench import audio
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.data import Problem
 from audiocapbench.data.columns import Mapped
+from audiocapbench.data.matching import match_samples
 from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
 from audiocapbench.data.pairing import Pairing
 from audiocapbench.data.predictions import (
@@ -22,7 +23,6 @@ from audiocapbench.data.predictions import (
     PredictionFile,
     Predictions,
     blank_note,
-    match_samples,
     read_predictions,
 )
 from audiocapbench.engine.runner import dataset_of
