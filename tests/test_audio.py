@@ -215,6 +215,7 @@ FIRST, SECOND = noise(1), noise(2)
 SILENT, HALF = np.zeros_like(FIRST), len(FIRST) // 2
 TURNED = np.concatenate([FIRST[:HALF], -FIRST[HALF:]])
 FIRST_HALF, SECOND_HALF = FIRST.copy(), SECOND.copy()
+STEP = np.repeat(np.array([0.3, -0.3], np.float32), [12_800, 19_200])
 FIRST_HALF[HALF:], SECOND_HALF[:HALF] = 0, 0
 
 
@@ -236,6 +237,13 @@ FIRST_HALF[HALF:], SECOND_HALF[:HALF] = 0, 0
         ([SILENT, FIRST, 1e-3 * SECOND, -FIRST, SILENT, SILENT], [1]),
         # Two who speak in turn from both sides of six channels are both heard.
         ([FIRST_HALF, SECOND_HALF, *[1e-3 * noise(3)] * 4], [0, 1]),
+        # An offset is not heard, whether it stays or jumps.
+        ([FIRST + 0.035, 0.035 - FIRST], [0]),
+        ([FIRST + 0.3, 0.3 - FIRST], [0]),
+        ([FIRST + STEP, STEP - FIRST], [0]),
+        ([FIRST + 0.4, FIRST - 0.4], [0, 1]),
+        ([SILENT + 0.4, SILENT - 0.4], [0, 1]),
+        ([SILENT, SILENT, FIRST, SILENT + 0.3, SILENT, SILENT], [2]),
     ],
 )
 def test_channels_that_cancel_are_not_mixed(

@@ -20,6 +20,7 @@ Mono = bool | Literal["mean"]
 """Whether channels become one: by ``Mix``, or by their plain mean, as others' tools do it."""
 _PART_S = 0.4  # seconds, as of the blocks in which loudness is measured
 _HEARD = 1e-3  # of the loudest part's power; what is below is not counted
+_ROUNDING = 1e-12  # of a part's power with its offset; what is left below is of arithmetic alone
 _LEAST = 1e-6  # of a part's power that is left, at least; below is silence
 # One-sided stereo loses 6 dB and unlike channels 3; a channel alone among six loses 15.6.
 _MOST_LOST_DB = 10.0
@@ -64,6 +65,7 @@ class Mix(NamedTuple):
     All are, unless their mean loses more than 10 dB to the loudest of them, on average over the
     parts of .4 s that are heard: where channels cancel, for some of the time or for all, or where
     few of many sound. Then it is the mean of as many of the loudest channels as lose least.
+    An offset is not heard: powers are about each part's own mean.
     """
 
     channels: tuple[int, ...] = ()
@@ -72,19 +74,28 @@ class Mix(NamedTuple):
     @classmethod
     def of(cls, blocks: Iterable[NDArray[Any]], rate: int, count: int) -> "Mix":
         """Decide for a clip, by all that is heard of it, before it is resampled."""
-        length, at, products = max(1, round(_PART_S * rate)), 0, [np.zeros((count, count))]
+        length, at = max(1, round(_PART_S * rate)), 0
+        products = [np.zeros((count + 1, count + 1))]
         for block in blocks if count > 1 else ():
             edges = range(-at % length, len(block), length)
-            first, *others = np.split(block.astype(np.float64), edges)
+            # A channel of ones, whose products are the sums of the others.
+            ones = np.ones((len(block), 1))
+            first, *others = np.split(np.hstack([block.astype(np.float64), ones]), edges)
             products[-1] += first.T @ first
             products += [part.T @ part for part in others]
             at += len(block)
-        powers = np.array([one.diagonal() for one in products])
+        raw = np.array(products)
+        sums, frames = raw[:, :count, count:], np.maximum(raw[:, count:, count:], 1)
+        raw = raw[:, :count, :count]
+        shared = raw - sums * sums.transpose(0, 2, 1) / frames
+        silent = np.einsum("pcc->pc", shared - _ROUNDING * raw) <= 0
+        shared[silent[:, :, None] | silent[:, None]] = 0
+        powers = np.einsum("pcc->pc", shared)
         loudest = powers.max(1)
         heard = loudest > _HEARD * loudest.max()
         # Rounded, so that channels of one loudness have one order on every machine.
         order = np.argsort(-np.round(np.log10(powers.sum(0) + 1e-30), 3), kind="stable")
-        sums = np.array(products)[heard][:, order][:, :, order].cumsum(1).cumsum(2)
+        sums = shared[heard][:, order][:, :, order].cumsum(1).cumsum(2)
         means = np.einsum("pcc->pc", sums) / np.arange(1, count + 1) ** 2
         left = np.maximum(means / loudest[heard, None], _LEAST)
         lost = -10 * np.log10(left).sum(0) / max(1, len(left))

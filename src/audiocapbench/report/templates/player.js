@@ -7,7 +7,8 @@ const LIKE_VIRIDIS = [[13, 8, 50], [59, 32, 110], [52, 84, 139], [38, 130, 142],
 
 // As it is heard: the mean of all channels, or the loudest where they cancel.
 function mono(channels) {
-  const power = (one) => one.reduce((sum, value) => sum + value * value, 0);
+  const average = (one) => one.reduce((sum, value) => sum + value, 0) / one.length;
+  const power = (one, offset = average(one)) => one.reduce((sum, value) => sum + (value - offset) ** 2, 0);
   const mean = channels[0].map((_, at) => channels.reduce((sum, one) => sum + one[at], 0) / channels.length);
   const loudest = channels.reduce((best, one) => (power(one) > power(best) ? one : best));
   return 10 * power(mean) < power(loudest) ? loudest : mean;
