@@ -561,3 +561,35 @@ def test_ids_that_contradict_the_files_beside_them_are_refused(tmp_path: Path) -
     assert match_samples(by_file, read_references(path))[0].texts == {"0": ONE, "1": THREE}
     as_is = read_predictions(own, columns={"id": "id"})
     assert match_samples(as_is, read_references(path))[0].texts == {"0": THREE, "1": ONE}
+
+
+@pytest.mark.parametrize("stem", ["text", "gold", "gts", "mrefs", "ground_truths", "targets"])
+def test_columns_that_pandas_numbered_are_references_together(tmp_path: Path, stem: str) -> None:
+    rows = f"a.wav,{ONE},{TWO}\nb.wav,{THREE},{FOUR}\n"
+    assert references(write(tmp_path / "r.csv", f"id,{stem},{stem}.1\n{rows}"))[0] == BOTH
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "reference_1,caption_1,caption_2",
+        "caption_1,caption_2,ref_3",
+        "captions_1,caption_2,caption_3",
+        "caption1,caption2,caption3_final",
+        "caption_1,caption_2,reference",
+    ],
+)
+def test_references_that_would_be_left_out_are_refused(tmp_path: Path, names: str) -> None:
+    path = write(tmp_path / "r.csv", f"id,{names}\na,{ONE},{TWO},{THREE}\n")
+    with pytest.raises(DatasetError, match="would be left out; say which count: --map 'ref"):
+        references(path)
+    assert references(path, references=names.replace(",", "+"))[0] == {"a": (ONE, TWO, THREE)}
+
+
+def test_a_column_of_predictions_that_pandas_numbered_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", f"id,prediction,prediction.1\na,{ONE},{TWO}\n")
+    with pytest.raises(
+        DatasetError, match=r"--map prediction=prediction or --map prediction=.*\.1"
+    ):
+        read_predictions(path)
+    assert read_predictions(path, columns={"prediction": "prediction.1"}).texts == {"a": TWO}

@@ -42,12 +42,12 @@ SYSTEMS = ("model", "system", "model_name", "model_id")
 
 _EQUAL = {"prediction": _SURELY_PREDICTED, "references": _SURELY_REFERENCES}
 _STEMS = (
-    *("reference", "references", "ref", "refs", "caption", "captions", "gt", "ground_truth"),
-    *("raw_caption", "target", "human_caption", "description", "raw_text", "reference_caption"),
-    *("reference_captions", "sentence"),
+    *("reference", "references", "ref", "refs", "caption", "captions", *REFERENCES),
+    *("raw_caption", "human_caption", "sentence"),
 )
 NUMBERED = tuple(f"{stem}{gap}{n}" for stem in _STEMS for gap in ("_", "") for n in range(21))
 _NUMBERED = re.compile(r"(.*?\D)_?([0-9]{1,3})")
+_ALSO = re.compile(rf"(?:{'|'.join(_STEMS)})_?[0-9]+(?:_.*)?")
 _MAPPED = re.compile(r"(?P<name>.*?)\[(?P<form>.+)\]", re.DOTALL)
 
 Roles = Mapping[str, Sequence[str]]
@@ -82,11 +82,13 @@ def numbered(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if found := _NUMBERED.fullmatch(fold_name(name)):
             stems.setdefault(found[1].rstrip("_"), {}).setdefault(int(found[2]), name)
-    for stem in _STEMS:
-        if numbers := stems.get(stem):
-            plain = [name for name in names if fold_name(name) == stem and 0 not in numbers]
-            return (*plain, *(numbers[number] for number in sorted(numbers)))
-    return ()
+    known = [stem for stem in dict.fromkeys(_STEMS) if stem in stems]
+    if not known:
+        return ()
+    stem = max(known, key=lambda one: len(stems[one]))
+    numbers = stems[stem]
+    plain = [name for name in names if fold_name(name) == stem and 0 not in numbers]
+    return (*plain, *(numbers[number] for number in sorted(numbers)))
 
 
 def _candidates(names: Sequence[str], role: str, theirs: Sequence[str]) -> list[str]:
@@ -152,6 +154,7 @@ class Reading:
     names: Sequence[str] = ()
     guesses: bool = True  # somebody says the notes
     _equal: list[tuple[str, str]] = field(default_factory=list)
+    _others: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
 
     def note(self, words: str) -> None:
         if words and words not in self.notes:
@@ -190,6 +193,15 @@ class Reading:
             elif left:
                 found[role] = left[0]
                 self._say_others(role, left, numbers)
+            if role == "references" and numbers:
+                taken = (found[role],) if role in found else numbers
+                like = (*_SURELY_REFERENCES, "caption")
+                self._others[taken] = [
+                    one
+                    for one in names
+                    if one not in (*taken, *found.values())
+                    and (fold_name(one) in like or _ALSO.fullmatch(fold_name(one)))
+                ]
         index = names[0] if names and fold_name(names[0]) in INDEXES else None
         if index is not None and found.get("id", index) != index:
             self.note("its first column numbers the rows, and was left out")
@@ -202,17 +214,31 @@ class Reading:
         sure = _EQUAL.get(role, ())
         if fold_name(first) in sure:
             self._equal += [(first, one) for one in others if fold_name(one) in sure]
+        if role == "prediction":
+            again = re.compile(rf"{re.escape(fold_name(first))}_?[0-9]+")
+            self._equal += [(first, one) for one in self.names if again.fullmatch(fold_name(one))]
         if also := [*others, *numbers[:1]]:
             there = ", ".join(map(repr, also[:4]))
             words = f"{first!r} was taken for the {role}; there is also {there} (--map {role}=…)"
             self.note(words if role in ("id", "prediction", "references") else "")
 
     def check_equal(self, fields: Mapping[str, Any]) -> None:
-        """Refuse a file of which nobody can say which of two columns is meant."""
+        """Refuse a file of which nobody can say which of two columns is meant, or is left out."""
+        for taken, others in self._others.items():
+            shown = [str(fields.get(name)) for name in taken]
+            for one in others:
+                own = fields.get(one)
+                if not _is_numbers(own) and not any(str(own).strip() in text for text in shown):
+                    every = "+".join((*taken, *others))
+                    raise DatasetError(
+                        f"{self.path}: {one!r} ({own!r:.60}) looks like references too, and would "
+                        f"be left out; say which count: --map 'references={every}' or "
+                        f"--map 'references={'+'.join(taken)}'"
+                    )
         for one, other in self._equal:
             texts = [fields[name] for name in (one, other) if not _is_numbers(fields.get(name))]
             if len(texts) > 1 and texts[0] != texts[1]:
-                role = next(role for role, sure in _EQUAL.items() if fold_name(one) in sure)
+                role = "references" if fold_name(one) in _SURELY_REFERENCES else "prediction"
                 raise DatasetError(
                     f"{self.path}: {one!r} and {other!r} may both be the {role}, and differ "
                     f"({fields[one]!r:.60} and {fields[other]!r:.60}); say which: "
