@@ -171,8 +171,8 @@ def test_nothing_but_missing_captions_has_no_score_and_is_no_zero() -> None:
         ((["a"], ["a"], "x"), "ids is 'x'; it must be a list"),
         ((None, ["a"]), "predictions is None"),
         ((["a"], None), "references is None"),
-        ((["a"], [None]), "sample 0: None is no text"),
-        ((["a"], [[None]]), "sample 0: None is no text"),
+        ((["a"], [None]), "sample 0 has no reference"),
+        ((["a"], [[None]]), "sample 0 has no reference"),
         ((["a"], [[]]), "sample 0 has no reference"),
         ((["a", [1, 2]], ["a", "b"]), r"sample 1: \[1, 2\] is no text"),
         ((np.array([[1, 2]]), ["a"]), "is no text"),
@@ -286,3 +286,17 @@ def test_without_torchmetrics_that_is_one_sentence(monkeypatch: pytest.MonkeyPat
     monkeypatch.delitem(sys.modules, "audiocapbench.library.torch_metric", raising=False)
     with pytest.raises(acb.AudioCapBenchError, match="pip install torchmetrics"):
         acb.AudioCaptionMetric("rouge_l").as_torchmetrics()
+
+
+def test_slices_of_one_table_are_one_corpus() -> None:
+    rows = {"pred": ["a dog barks", "rain falls", "a man talks"], "refs": ["a dog", "rain", "men"]}
+    frame = needs("pandas").DataFrame(rows)
+    for whole in (False, True):
+        metric = acb.AudioCaptionMetric("rouge_l")
+        for start in (0, 2):
+            part = frame.iloc[start : start + 2]
+            metric.update(*([part, part] if whole else [part["pred"], part["refs"]]))
+        assert (
+            metric.compute()["rouge_l"]
+            == acb.score(rows["pred"], rows["refs"], "rouge_l")["rouge_l"]
+        )

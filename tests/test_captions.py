@@ -169,11 +169,26 @@ def test_an_index_that_repeats_is_refused_on_either_side(score: Scorer) -> None:
 
 
 @both
-def test_a_cell_without_a_text_is_not_taken_for_one(score: Scorer) -> None:
+def test_a_missing_value_of_any_library_is_missing(score: Scorer) -> None:
     pandas = needs("pandas")
-    for empty in (float("nan"), pandas.NA, pandas.NaT):
-        with pytest.raises(acb.AudioCapBenchError, match=r"sample a: .* is no text"):
-            score(pandas.Series({"a": empty, "b": "x"}, dtype=object), {"a": "x", "b": "x"})
+    for empty in (None, float("nan"), np.float32("nan"), pandas.NA, pandas.NaT):
+        texts, known = [empty, *TEXTS[1:]], [[*REFERENCES[0], empty], *REFERENCES[1:]]
+        frame = pandas.DataFrame({"prediction": texts, "references": listed(known)})
+        named = frame.assign(id=IDS)
+        ways: list[tuple[Any, Any]] = [
+            (texts, known),
+            (pandas.Series(texts, index=IDS), pandas.Series(known, index=IDS)),
+            (frame, frame),
+            (named, named),
+        ]
+        for way in ways:
+            found = score(*way)
+            assert (found["rouge_l"].n, len(found.scores.missing)) == (3, 1)
+        for none in (empty, [empty]):
+            with pytest.raises(acb.AudioCapBenchError, match="sample 0 has no reference"):
+                score(TEXTS, [none, *REFERENCES[1:]])
+    with pytest.raises(acb.AudioCapBenchError, match=r"sample a: 7.0 is no text"):
+        score({"a": 7.0, "b": "x"}, {"a": "x", "b": "x"})
 
 
 def tables(rows: list[dict[str, Any]]) -> Iterator[Any]:
@@ -238,8 +253,8 @@ def test_a_table_with_ids_twice_or_cells_without_a_text_is_refused(score: Scorer
     twice = [{"id": "a", "prediction": "x"}, {"id": "a", "prediction": "y"}]
     with pytest.raises(acb.AudioCapBenchError, match="'a' has another prediction above"):
         score(twice, {"a": "x"})
-    frame = needs("pandas").DataFrame({"id": ["a", "b"], "prediction": ["x", None]})
-    with pytest.raises(acb.AudioCapBenchError, match="its prediction is not text"):
+    frame = needs("pandas").DataFrame({"id": ["a", "b"], "prediction": ["x", ["y", "z"]]})
+    with pytest.raises(acb.AudioCapBenchError, match="its prediction is a list of texts"):
         score(frame, {"a": "x", "b": "x"})
     with pytest.raises(acb.AudioCapBenchError, match="its prediction is missing"):
         score(frame[["id"]], {"a": "x", "b": "x"})
@@ -265,7 +280,7 @@ def test_columns_can_be_named(tmp_path: Any) -> None:
 def test_a_list_that_was_written_as_a_text_is_read_as_a_list(score: Scorer) -> None:
     found = score(TEXTS, [repr(one) for one in listed(REFERENCES)])
     assert_paired(found)
-    assert score is updated or "hold lists, and were read as such" in str(found)
+    assert "hold lists, and were read as such" in str(found)
     with pytest.raises(acb.AudioCapBenchError, match="give each sample a list"):
         score(TEXTS, [*TEXTS[:3], "a man talks|a man speaks"])
     for way in (str, list):
@@ -274,7 +289,20 @@ def test_a_list_that_was_written_as_a_text_is_read_as_a_list(score: Scorer) -> N
         score([str(TEXTS), *TEXTS[1:]], REFERENCES)
     one = score(["a|b", "c"], [["a|b"], ["c"]])
     assert one["rouge_l"].value == 1.0
-    assert score(["rain; wind", "a dog"], ["rain; wind", "a dog"])["rouge_l"].value == 1.0
+    semicolons = ["; ".join(one * 2) for one in listed(REFERENCES)]
+    split = score(TEXTS, semicolons)
+    assert (
+        split["cider_d"].value
+        == scored(TEXTS, [2 * one for one in listed(REFERENCES)])["cider_d"].value
+    )
+    assert any("split at ';'" in note for note in split.notes)
+    listed_twice = score(TEXTS, [[repr(one)] for one in listed(REFERENCES)])
+    assert_paired(listed_twice)
+    assert any("hold lists" in note for note in listed_twice.notes)
+    for doubtful in (["rain; wind", "a dog"], [["['rain', 'wind', 'sea']"], ["a dog"]]):
+        with pytest.raises(acb.AudioCapBenchError, match="give each sample a list of its texts"):
+            score(["rain; wind", "a dog"], doubtful)
+    assert score(["rain; wind", "a dog"], [["rain; wind"], ["a dog"]])["rouge_l"].value == 1.0
 
 
 @both

@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from numbers import Real
 from pathlib import PurePath
 from typing import Any
 
@@ -203,12 +204,15 @@ def json_value(value: Any) -> Any:
         return {str(key): json_value(one) for key, one in value.items()}
     if isinstance(value, list | tuple | set):
         return [json_value(one) for one in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    missing = type(value).__name__ in ("NAType", "NaTType")
-    return (
-        value if isinstance(value, str | int) else None if value is None or missing else str(value)
-    )
+    if is_missing(value) or (isinstance(value, float) and math.isinf(value)):
+        return None
+    return value if isinstance(value, str | int | float) else str(value)
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is what Python, NumPy or pandas have where there is none."""
+    nan = isinstance(value, Real) and math.isnan(value)
+    return value is None or nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _document(path: PurePath, content: bytes | None) -> Any:

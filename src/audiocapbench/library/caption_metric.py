@@ -49,6 +49,7 @@ class AudioCaptionMetric:
     def reset(self) -> None:
         """Forget all samples, as before each evaluation."""
         self._parts: list[list[CaptionEntry]] = [[]]  # this process's own first, then merged ones
+        self._notes: dict[str, None] = {}  # on how batches were read
 
     def update(self, predictions: Any, references: Any, ids: Any = None) -> None:
         """Add a batch; one that is refused leaves nothing behind.
@@ -60,7 +61,9 @@ class AudioCaptionMetric:
                 that comes again under its id counts once, such as those that
                 ``DistributedSampler`` repeats to fill batches.
         """
-        self._parts[0] += _batch(predictions, references, ids, self._parts[0])
+        entries, notes = _batch(predictions, references, ids, self._parts[0])
+        self._parts[0] += entries
+        self._notes |= dict.fromkeys(notes)
 
     def __call__(self, predictions: Any, references: Any, ids: Any = None) -> scoring.ScoreResult:
         """Add a batch, and score it by itself; one that cannot be leaves nothing behind."""
@@ -70,6 +73,7 @@ class AudioCaptionMetric:
         batch.update(predictions, references, ids)
         result = batch.compute()  # which may refuse what a larger corpus could be scored with
         self._parts[0] += batch._parts[0]
+        self._notes |= batch._notes
         return result
 
     def compute(self) -> scoring.ScoreResult:
@@ -85,7 +89,7 @@ class AudioCaptionMetric:
         scores = score_files(Predictions.of_texts(texts), captions.samples_of(known), self.metrics)
         note = "; ".join(filter(None, (scores.note, note)))
         scores = replace(scores, metrics=self.metrics, note=note)
-        return scoring.ScoreResult(scores, notes=tuple(scores.warnings))
+        return scoring.ScoreResult(scores, notes=(*self._notes, *scores.warnings))
 
     def state_dict(self) -> dict[str, Any]:
         """All samples as plain lists and texts, to be kept, sent or merged."""
@@ -180,8 +184,14 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
 
 def _batch(
     predictions: Any, references: Any, ids: Any, before: Sequence[CaptionEntry]
-) -> list[CaptionEntry]:
+) -> tuple[list[CaptionEntry], list[str]]:
     named = [] if ids is None else [captions.read_column(ids, "ids")]
+    indexes: list[Any] = [getattr(one, "index", None) for one in (predictions, references)]
+    if all(type(one).__name__ == "RangeIndex" for one in indexes) and indexes[0].equals(indexes[1]):
+        # Slices of one table: the first, from 0, is in order, and so are the others.
+        same = predictions is references
+        predictions = predictions.reset_index(drop=True)
+        references = predictions if same else references.reset_index(drop=True)
     latest = [(one.text or "", *one.references) for one in before[-captions.ROWS_COMPARED :]]
     pairing = captions.read_captions(predictions, references, *named, before=latest)
     if pairing.predictions.bad:
@@ -193,4 +203,5 @@ def _batch(
         names = {key: captions.id_text(name) for key, name in one.by_id.items()}
         if names.keys() != places.keys():
             raise DatasetError("ids are not about the same samples as predictions and references")
-    return [CaptionEntry(names[key], texts.get(key), [*known.get(key, ())]) for key in places]
+    found = [CaptionEntry(names[key], texts.get(key), [*known.get(key, ())]) for key in places]
+    return found, [note for one in pairing.readings for note in one.notes]

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.cells import split_column
+from audiocapbench.data.cells import parsed, split_column
 from audiocapbench.data.columns import IDS, ROLES, Mapped, Reading, has_column
 from audiocapbench.data.pairing import Pairing
 from audiocapbench.data.predictions import PredictionFile, Predictions, one_text, read_predictions
 from audiocapbench.data.problems import InvalidDataError
-from audiocapbench.data.records import json_value, table_text
+from audiocapbench.data.records import is_missing, json_value, table_text
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError
 
@@ -71,7 +71,7 @@ def read_captions(
         if texts.file.content and answers.bad:
             raise InvalidDataError(texts.file.path, answers.bad, 5)
     else:
-        given = {key: one for key, one in texts.by_id.items() if one is not None}
+        given = {key: one for key, one in texts.by_id.items() if not is_missing(one)}
         own = {key: _text(one_text(one, several=several), key) for key, one in given.items()}
         answers = Predictions.of_texts(own)
     path, _, content = rows.file or PredictionFile(Path("references"))
@@ -87,18 +87,28 @@ def read_captions(
 
 
 def _samples(given: Mapping[str, Any], reading: Reading) -> list[Sample]:
-    """Samples of references; where one is a text that was written as a list, of that list."""
+    """Samples of references; where a text is several, of these: one that comes in a list is where
+    it is a list by itself."""
     found = {key: _texts(one, key) for key, one in given.items()}
-    single = [key for key, one in given.items() if isinstance(one, str)]
+    cells = {
+        (key, at): text
+        for key, texts in found.items()
+        for at, text in enumerate(texts)
+        if isinstance(given[key], str) or parsed(text) is not None
+    }
     try:
-        # Of captions at hand, a semicolon is a part.
-        split, note = split_column([found[key][0] for key in single], "references", several=True)
+        split, note = split_column([*cells.values()], "references")
     except DatasetError as error:
         what = error.reason.partition("; say which")[0]
-        raise DatasetError(f"{what}; give each sample a list, of one text, too") from None
+        raise DatasetError(f"{what}; give each sample a list of its texts, also of one") from None
     reading.note(note)
     reading.rows = len(found)
-    return samples_of(found | dict(zip(single, split, strict=True)))
+    parts = dict(zip(cells, split, strict=True))
+    for key in {key for key, _ in cells} if note else ():
+        found[key] = [
+            part for at, text in enumerate(found[key]) for part in parts.get((key, at), [text])
+        ]
+    return samples_of(found)
 
 
 def _side(given: Any, name: str, columns: Mapped) -> Argument:
@@ -244,7 +254,7 @@ def samples_of(references: Mapping[str, Sequence[str]]) -> list[Sample]:
 
 def _texts(given: Any, key: str) -> list[str]:
     listed = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
-    texts = [_text(one, key) for one in (given if listed else [given])]
+    texts = [_text(one, key) for one in (given if listed else [given]) if not is_missing(one)]
     if not texts or not all(text.strip() for text in texts):
         raise DatasetError(f"sample {key} has no reference, or a blank one")
     return texts
