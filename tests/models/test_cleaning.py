@@ -18,6 +18,9 @@ from audiocapbench.models.replies import clean
         ("a [bracket] and (a note)", "a [bracket] and (a note)"),
         ("[1](https://a.b) [2](https://c.d)", ""),
         ("Привет \U0001f415 \u202eabc", "Привет \U0001f415 \u202eabc"),
+        ('{"why": "see https://a.b/c"}', '{"why": "see "}'),
+        (r'{"why": "\"https://a.b\"\nand www.a.b"}', r'{"why": "\"\"\nand "}'),
+        ("{'why': 'see https://a.b/c'}", "{'why': 'see '}"),
         ("", ""),
     ],
 )

@@ -102,6 +102,8 @@ def _strict(text: str, place: int) -> tuple[str, int, bool]:
         token = (string if quoted else _BARE).match(text, place)
         place = token.end() if token else len(text)
         if token is None or (not token.lastindex if quoted else place == len(text)):
+            if text.startswith("{", place) and quoted:
+                raise ReplyError("an object begins inside of a text that is not closed")
             break  # within a string, or for all that is known a number
         value = _unquoted(token[0]) if quoted else token[0].rstrip()
         made.append(json.dumps(value if quoted or is_name else _plain(value)))

@@ -42,7 +42,7 @@ _STOPPED = (
 
 # The bounds keep a hostile answer (a hundred thousand brackets) from taking quadratic time.
 _LINK_OR_IMAGE = re.compile(r"!?\[[^\]]{0,400}\]\([^)]{1,1000}\)")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_ADDRESS = re.compile(r"""(?:https?://|www\.)[^\s"'“”<>\\^`{|}]+""", re.IGNORECASE)
 _NEWLINES = re.compile(r"\n{3,}")
 _STARRED = (re.compile(r"\*\*([^*]+)\*\*"), re.compile(r"\*([^*]+)\*"))
 
