@@ -516,7 +516,9 @@ def test_captions_of_two_systems_never_become_one_run(place: Path, name: str) ->
 def test_a_file_that_says_whose_captions_it_has_needs_no_name(place: Path) -> None:
     (place / "p.csv").write_text("id,system,caption\na.wav,mine,A dog.\n")
     done = call(place, "import", "p.csv", *ABOUT, "--json")
-    assert json.loads(done.stdout)["model"] == "mine"
+    assert (json.loads(done.stdout)["model"], json.loads(done.stdout)["note"]) == ("mine", "")
+    done = call(place, "import", "p.csv", *ABOUT, "--json", "--model", "B")
+    assert "the file says 'mine'; kept as 'B'" in json.loads(done.stdout)["note"]
     (place / "q.csv").write_text("id,system,caption\nb.wav,yours,A cat.\n")
     done = call(place, "import", "p.csv", "q.csv", "--references", "refs.csv")
     assert done.returncode == 2

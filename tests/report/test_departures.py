@@ -192,6 +192,7 @@ def test_instructions_and_other_mix_downs_are_counted(store: Store) -> None:
     said = Reply("x", error="the mean of its 2 channels loses 60.0 dB; heard by channel 1")
     store.add_records(run, [AnswerRecord(Outcome("clotho_3", said, None, 5.0, 0.5))])
     assert names(store, run) == {
+        "clips": "999 of 1,000 judged",
         "instructions": "1 other instruction",
         "mix-down": "1 other mix-down",
     }
@@ -276,6 +277,23 @@ def test_a_result_file_of_the_tool_with_997_results_stands_with_the_13(
     told = in_short(found(store, run, "gpt-4.1"))
     assert told == "997 of 1,000 clips, unknown: music, temperature, tokens"
     assert len(only(store, "gpt-4.1").published) == 13
+
+
+def test_verdicts_that_are_missing_or_contradict_themselves_are_said(
+    store: Store, tmp_path: Path
+) -> None:
+    path = result_file(tmp_path / "r.json", papers())
+    document = json.loads(path.read_text())
+    for at, row in enumerate(document["results"]):
+        if at % 3:
+            del row["llm_judge"]
+    document["results"][0]["llm_judge"]["overall"] = 9.9
+    path.write_text(json.dumps(document))
+    told = read_files([str(path)], subject([str(path)], None))
+    end = import_run(store, subject([str(path)], None), told, "other", judge="gpt-4.1")
+    assert in_short(found(store, end.run.id, "gpt-4.1")).startswith("334 of 1,000 judged, ")
+    assert "the file says 'gpt-audio'; kept as 'other'" in end.note
+    assert "the mean of its scores in 1 of 1,000 results; the scores count" in end.note
 
 
 def test_a_result_records_its_departures_and_an_import_of_it_has_them(

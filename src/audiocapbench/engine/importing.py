@@ -151,6 +151,10 @@ def import_run(
         store.add_judgements(run.id, judgements)
     missing = tuple(one.id for one in samples if one.id not in found.by_id)
     notes = [found.note, str((found.head or {}).get("note") or "")]
+    said = found.system or str((found.head or {}).get("model_id") or "").strip()
+    if said and said != model and not model.endswith(f"/{said}"):
+        notes.append(f"the file says {said!r:.80}; kept as {model!r}")
+    notes.append(_odd_overalls(found))
     if judgements and judgements[0].judge == UNNAMED_JUDGE:
         unnamed = f"the file does not say who judged, so its judge is {UNNAMED_JUDGE!r}"
         notes.append(f"{unnamed}; --judge names it")
@@ -214,6 +218,20 @@ def _judgements(ids: Sequence[str], found: Predictions, judge: str | None) -> li
             why = error or verdict.get("error") or reasoning or "the file has no scores of it"
             judgements.append(Judgement(name, key, 0, signature, Status.FAILED, error=str(why)))
     return judgements
+
+
+def _odd_overalls(found: Predictions) -> str:
+    """How many samples of a result file have an overall that is not the mean of their scores."""
+    said = [one.fields.get("llm_judge") for one in found.by_id.values() if found.head]
+    odd = 0
+    for verdict in (one for one in said if isinstance(one, Mapping)):
+        overall = _number(verdict.get(_OVERALL))
+        scores = [_number(value) for name, value in verdict.items() if name != _OVERALL]
+        known = [value for value in scores if value is not None]
+        # However it was rounded, it is no further away.
+        odd += bool(known) and overall is not None and abs(overall - sum(known) / len(known)) > 0.51
+    is_ = f"overall is not the mean of its scores in {odd:,} of {len(found.by_id):,} results"
+    return f"{is_}; the scores count" if odd else ""
 
 
 def _number(value: Any) -> float | None:

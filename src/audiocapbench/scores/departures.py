@@ -69,6 +69,10 @@ def departures(
     measured = measured_shifts(store, judge, first.run.benchmark) if judge else {}
     for label, table in tables.items():
         facts = _of_data(table) | _of_asking(table) | (_of_judging(table, judge) if judge else {})
+        judged, count = len(table.verdicts.get(judge or "", ())), len(table.samples)
+        if judge in table.judge_signatures and judged < count:
+            few = facts["clips"] and f"{facts['clips']}, "
+            facts["clips"] = f"{few}{judged:,} of {count:,} judged"
         told = {name: facts[name] for name in TABLE if facts.get(name, "") != ""}
         found[label] = [
             Departure(one, short or f"{one} {_UNKNOWN}", TABLE[one], measured.get(one, _UNMEASURED))
