@@ -593,3 +593,53 @@ def test_a_column_of_predictions_that_pandas_numbered_is_refused(tmp_path: Path)
     ):
         read_predictions(path)
     assert read_predictions(path, columns={"prediction": "prediction.1"}).texts == {"a": TWO}
+
+
+@pytest.mark.parametrize("mark", ["NA", "#N/A", "\\N", "nan", "None", "-", "(null)", "''"])
+def test_marks_of_what_is_missing_are_no_captions(tmp_path: Path, mark: str) -> None:
+    said = "1 references that are blank, or marks such as NA, were left out"
+    for content in (
+        f"id,caption_1,caption_2\na,{ONE},{mark}\nb,None.,{FOUR}\n",
+        f"id,caption\na,{ONE}\na,{mark}\nb,None.\nb,{FOUR}\n",
+    ):
+        found, reading = references(write(tmp_path / "r.csv", content))
+        assert found == {"a": (ONE,), "b": ("None.", FOUR)}
+        assert said in reading.notes
+    with pytest.raises(InvalidDataError, match="is missing or blank"):
+        references(write(tmp_path / "r.csv", f"id,caption\na,{mark}\nb,{ONE}\n"))
+    own = read_predictions(write(tmp_path / "p.csv", f"id,pred\na,{mark}\nb,None.\n"))
+    assert own.texts == {"a": "", "b": "None."}
+    assert own.readings[0].notes == ["1 predictions are marks such as NA, and count as empty"]
+
+
+def test_a_blank_row_among_captions_of_a_clip_is_left_out_and_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", f"id,caption\na,\na,{ONE}\nb,{THREE}\n")
+    found, reading = references(path)
+    assert found == {"a": (ONE,), "b": (THREE,)}
+    assert "1 references that are blank" in reading.notes[0]
+
+
+def test_a_quotation_mark_that_swallows_rows_is_refused(tmp_path: Path) -> None:
+    rows = f'a\t"{ONE}\nb\t{TWO}\nc\t{THREE}"\nd\t{FOUR}\n'
+    with pytest.raises(DatasetError, match=r"r\.tsv line 2: a quotation mark .* 2 lines below"):
+        references(write(tmp_path / "r.tsv", f"id\tcaption\n{rows}"))
+    with pytest.raises(DatasetError, match=r"r\.csv line 2: a quotation mark"):
+        references(write(tmp_path / "r.csv", f"id\tcaption\n{rows}".replace("\t", ",")))
+
+
+def test_rows_without_ids_that_repeat_a_prediction_are_refused(tmp_path: Path) -> None:
+    rows = "".join(f"{text},{one}\n" for text, own in BOTH.items() for one in own)
+    path = write(tmp_path / "both.csv", f"prediction,references\n{rows}")
+    with pytest.raises(DatasetError, match="2 of 4 rows repeat the prediction"):
+        read_predictions(path, by_row=True)
+
+
+def test_what_is_usual_is_not_doubted(tmp_path: Path) -> None:
+    texts = {f"clip{n}": f"text {n}" for n in range(6)}
+    long = {
+        key: [f"{key} is a slow song with drums, " * 4 + "Loud. " * n]
+        for n, key in enumerate(texts)
+    }
+    reading = Reading(tmp_path / "audiocaps" / "train.csv")
+    pairing = Pairing.of(Predictions.of_texts(texts), samples_of(long), reading)
+    assert pairing.warnings() == []

@@ -39,7 +39,15 @@ _NUMBER = re.compile(r"(?:^|(?<=[\s;|,.]))\(?([0-9]{1,2})[.):](?=\s*\S)\s*")
 SEVERAL = re.compile(r"\S\s*(?:\|+|<sep>|\[sep\])\s*\S", re.IGNORECASE)
 """What stands between several predictions, and in the words of none."""
 
+_MISSING = frozenset(
+    r"""na n/a #n/a #value! \n nat nan none null <na> (null) undefined - . ? '' "" """.split()
+)
 _BULLET = re.compile(r"[-*•–]\s+")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a text is nothing but what programs write where there is none."""
+    return isinstance(value, str) and len(value) < 20 and value.strip().casefold() in _MISSING
 
 
 def texts_of(value: Any) -> list[str] | None:

@@ -1,10 +1,13 @@
 """Predictions beside their references: how they met, as they stand, and what to doubt in it."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from audiocapbench.data.cells import is_missing
 from audiocapbench.data.columns import Reading
 from audiocapbench.data.matching import match_samples
 from audiocapbench.data.outcome import Sample
@@ -12,11 +15,11 @@ from audiocapbench.data.predictions import Predictions
 from audiocapbench.errors import DatasetError, did_you_mean
 
 _SHOWN, _NONE = 3, 5e-4
-_NOTHING = {"nan", "none", "null", "n/a", "<na>"}
 _FEW, _VERBATIM, _LONG, _TIMES, _OFTEN = 3, 0.9, 60, 3, 0.7
+_END = re.compile(r"[.!?](?=\s|$)")
 _AT_SPACES = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4")
-_OF_FIVE = {"clotho": (1043, 1045), "audiocaps": (957, 964, 975, 494, 495)}
-"""Corpora with five captions a clip, and how many clips their test and validation sets have."""
+_OF_FIVE = {"clotho": (1043, 1045, 2893, 3839), "audiocaps": (957, 964, 975, 494, 495)}
+"""Corpora with five captions a clip, and how many clips the sets of these have."""
 
 _BEYOND = {
     "cider_d": 4.0,
@@ -114,11 +117,12 @@ class Pairing:
         pairs, samples = self.pairs, self.samples
         found = []
         _, middle, most = self.counts
-        names = " ".join(str(one.path).casefold() for one in self.readings)
+        path = str(self.references.path).casefold() if self.references else ""
         five = [
             name
             for name, sizes in _OF_FIVE.items()
-            if name in names or (len(samples) in sizes and middle == 1)
+            if len(samples) in sizes
+            or (name in path and "train" not in path and len(samples) < max(sizes))
         ]
         # Where each category has a number of captions of its own, it is meant so.
         kinds = {(one.category, len(one.references)) for one in samples}
@@ -138,7 +142,11 @@ class Pairing:
             )
         words = median([len(one.references[0].split()) for one in samples] or [0])
         own = median([len(text.split()) for _, text in pairs] or [words])
-        if words > _LONG or (words > _LONG / 3 and words > _TIMES * own):
+        ends = Counter(len(_END.findall(one.references[0])) for one in samples)
+        sentences, often = ends.most_common(1)[0] if ends else (0, 0)
+        plural = (self.references.columns if self.references else {}).get("references", "")[-1:]
+        joined = plural == "s" or (sentences >= _FEW and 2 * often >= len(samples))
+        if words > _LONG or (words > _LONG / 3 and words > _TIMES * own and joined):
             found.append(
                 f"references have {words:g} words on median, and predictions {own:g}; several may "
                 "be written as one"
@@ -153,7 +161,7 @@ class Pairing:
                 "a word with it for another one"
             )
         every = [text for one in samples for text in one.references] + [text for _, text in pairs]
-        if lost := sum(text.strip().casefold() in _NOTHING for text in every):
+        if lost := sum(is_missing(text) for text in every):
             are = "1 caption is" if lost == 1 else f"{lost:,} captions are"
             found.append(f"{are} 'nan', 'None' or 'null', and may be missing")
         if 2 * len(pairs) < len(samples):

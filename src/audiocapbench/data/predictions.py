@@ -4,11 +4,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from audiocapbench.data import records
-from audiocapbench.data.cells import SEVERAL, parsed, texts_of
+from audiocapbench.data.cells import SEVERAL, is_missing, parsed, texts_of
 from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, Mapped, Reading, Roles
 from audiocapbench.data.documents import Record, objects_of
 from audiocapbench.data.outcome import SCORED, Status
@@ -202,12 +203,23 @@ def _read_file(
     if repeats > 0 and not asked.parts:
         reading.note(f"{repeats:,} of its rows repeat others")
     chosen = by_system[system] if system in by_system else next(iter(by_system.values()), None)
-    if chosen is not None and head is None and reading.forms.get("prediction") != "text":
-        _refuse_several(list(chosen.texts.values()), reading)
+    if chosen is not None and head is None:
+        _check_texts(chosen, reading, by_row=by_row)
     return chosen or Predictions(bad=bad, head=head, readings=[reading])
 
 
-def _refuse_several(texts: Sequence[str], reading: Reading) -> None:
+def _check_texts(found: Predictions, reading: Reading, *, by_row: bool) -> None:
+    """Refuse cells of several texts, and rows without ids that are several of one sample."""
+    every = [one.text for one in found.by_id.values()]
+    again = sum(two in (one, "") for one, two in pairwise(every))
+    if by_row and "id" not in reading.columns and 5 * again >= len(every) > 1:
+        raise DatasetError(
+            f"{reading.path}: has no ids, and {again:,} of {len(every):,} rows repeat the "
+            "prediction of the row above, as rows of one sample do; add ids (--map id=COLUMN)"
+        )
+    if marks := sum(is_missing(one.fields.get("prediction")) for one in found.by_id.values()):
+        reading.note(f"{marks:,} predictions are marks such as NA, and count as empty")
+    texts = [] if reading.forms.get("prediction") == "text" else list(found.texts.values())
     if texts and sum(bool(SEVERAL.search(one)) for one in texts) >= 0.9 * len(texts):
         column = reading.columns.get("prediction", "prediction")
         raise DatasetError(
@@ -242,6 +254,8 @@ def _add(
 
     for key, own_part, given in _texts(row, asked.parts, refuse):
         value = given if found.head is not None else one_text(given, several=asked.several)
+        if found.head is None and is_missing(value):
+            value = ""
         prediction = _prediction(row, value if isinstance(value, str) else None)
         if prediction is None and value is None and "prediction" in row and found.at_hand:
             prediction = Prediction("", Status.SKIPPED, "there is none")  # as callers say it

@@ -366,13 +366,29 @@ def _rows(
                 row_lines(at), delimiter=delimiter, strict=True, skipinitialspace=bool(known)
             )
             try:
-                yield where, [unguarded(cell) for cell in next(reader)]
+                cells = next(reader)
+                _check_quoted(lines, start, at, delimiter)
+                yield where, [unguarded(cell) for cell in cells]
             except csv.Error as error:
                 closed = str(error) != _OPEN_QUOTE and at == start
                 what = f"is not CSV ({error})" if closed else "opens a quote that nothing closes"
                 at = start
                 yield where, Problem(where, "", what)
         at += 1
+
+
+def _check_quoted(lines: Sequence[_Line], start: int, end: int, delimiter: str) -> None:
+    """Refuse a row whose lines are rows themselves, where a quotation mark is a part of a text."""
+    spans = [(lines[0], *lines[start : end + 1]), lines if delimiter != "\t" else lines[:1]]
+    counts = (
+        {text.count(delimiter) for _, text in span if isinstance(text, str) and text.strip()}
+        for span in spans
+    )
+    if end > start and all(len(one) == 1 and one != {0} for one in counts):
+        raise DatasetError(
+            f"{lines[start][0]}: a quotation mark opens and is closed {end - start} lines below, "
+            "with rows between; save the file with quotes around its texts, or without any"
+        )
 
 
 def _lines(path: PurePath, content: bytes | None) -> Iterator[_Line]:

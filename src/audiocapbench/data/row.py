@@ -9,7 +9,7 @@ from unicodedata import normalize
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from audiocapbench.data import columns, records
-from audiocapbench.data.cells import split_column, texts_of
+from audiocapbench.data.cells import is_missing, split_column, texts_of
 from audiocapbench.data.columns import FILES, IDS, PREDICTIONS, REFERENCES, Reading, fold_name
 from audiocapbench.data.outcome import Clip, Sample
 from audiocapbench.data.problems import InvalidDataError, Problem, check_storable, problems_of
@@ -177,6 +177,8 @@ def _clips(
     found: dict[object, tuple[str, dict[str, Any]]] = {}
     cells: list[dict[str, Any]] = []
     rivals: dict[str, Counter[str]] = {}
+    blank: dict[object, str] = {}
+    lost = 0
     for number, (where, record) in enumerate(every, 1):
         listed, texts, numbers = (
             record.get("references"),
@@ -197,11 +199,13 @@ def _clips(
                 cells.append(found[where, number][1])
             continue
         texts = [one for one in texts if one is not None and str(one).strip()]
-        if not texts:
-            problems.append(Problem(where, "references", "is missing or blank"))
-            continue
         clip = [str(fields.get(name, "")).strip() for name in ("id", "file_name", "instruction")]
-        key = tuple(clip) if any(clip[:2]) else (where, number)
+        alone = not any(clip[:2]) or (reading is None and not texts)
+        key = (where, number) if alone else tuple(clip)
+        if not texts:
+            blank.setdefault(key, where)
+            lost += 1
+            continue
         if key not in found:
             found[key] = where, fields | {"references": []}
             cells.append(found[key][1])
@@ -212,7 +216,29 @@ def _clips(
     if reading is not None:
         _check_ids(reading, len(found), rivals)
     _split_cells(path, cells, reading or Reading(path))
+    problems += _leave_out_missing(found, blank, lost, reading)
     yield from found.values()
+
+
+def _leave_out_missing(
+    found: dict[object, tuple[str, dict[str, Any]]],
+    blank: dict[object, str],
+    lost: int,
+    reading: Reading | None,
+) -> list[Problem]:
+    """Leave out references that are marks of none, say how many with those ``lost`` before, and
+    return a problem for each clip that has no others."""
+    for key, (where, fields) in list(found.items()) if reading is not None else ():
+        there = [one for one in fields["references"] if not is_missing(one)]
+        lost += len(fields["references"]) - len(there)
+        if fields["references"] and not there:
+            del found[key]
+            blank[key] = where
+        fields["references"] = there
+    if reading is not None and lost:
+        reading.note(f"{lost:,} references that are blank, or marks such as NA, were left out")
+    empty = [where for key, where in blank.items() if key not in found]
+    return [Problem(where, "references", "is missing or blank") for where in empty]
 
 
 def _add_row(
