@@ -151,7 +151,7 @@ def test_the_command_shows_gains_and_warns(captions: Path) -> None:
     done = run_command(*words, "--scorer", "judge:elements", cwd=captions.parent)
     assert done.returncode == 0, done.stderr
     assert "gain over the honest caption" in done.stdout
-    assert "Warning: metric:similarity can be cheated by 'repeated'" in done.stderr
+    assert "Warning: metric:similarity can be cheated by 'joined'" in done.stderr
     assert "judge:elements can be cheated" not in done.stderr
     asked = run_command(*words, "--json", cwd=captions.parent)
     [scorer] = json.loads(asked.stdout)["scorers"]
