@@ -156,8 +156,8 @@ def test_the_command_shows_gains_and_warns(captions: Path) -> None:
     asked = run_command(*words, "--json", cwd=captions.parent)
     [scorer] = json.loads(asked.stdout)["scorers"]
     assert set(scorer["attacks"]) == set(ATTACKS)
-    assert scorer["attacks"]["repeated"]["succeeds"]
-    assert scorer["attacks"]["repeated"]["ci"][0] > 0
+    assert scorer["attacks"]["joined"]["succeeds"]
+    assert scorer["attacks"]["joined"]["ci"][0] > 0
 
 
 def test_a_judge_that_costs_money_is_agreed_to_first(
