@@ -271,6 +271,9 @@ def test_columns_can_be_named(tmp_path: Any) -> None:
     assert_paired(acb.score(path, by_id(REFERENCES), "cider_d,rouge_l", columns=columns))
     with pytest.raises(acb.AudioCapBenchError, match="no column 'sid'"):
         acb.score(rows, by_id(REFERENCES), columns={**columns, "prediction": "sid"})
+    both = [row | {"prediction": "x", "output": "y"} for row in rows]
+    with pytest.raises(acb.AudioCapBenchError, match="say which: `columns` prediction=prediction"):
+        acb.score(both, by_id(REFERENCES), columns={"id": "clip no"})
     for wrong in ({"predictions": "said"}, {"id": "clip no"}):
         with pytest.raises(acb.AudioCapBenchError, match="column"):
             acb.score(TEXTS, REFERENCES, columns=wrong)

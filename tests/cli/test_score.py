@@ -178,3 +178,5 @@ def test_what_was_read_is_said_before_the_scores(place: Path) -> None:
     lost = score(place, "--metrics", "rouge_l", "--map", "id=whre")
     assert lost.returncode == 2
     assert "no file has a column 'whre'; did you mean 'where'?" in lost.stderr
+    (place / "predictions.csv").write_text("id,prediction,output\nclip0,A dog.,A cat.\n")
+    assert "say which: --map prediction=prediction or --map" in score(place).stderr

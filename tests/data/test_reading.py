@@ -363,7 +363,7 @@ def test_columns_of_pairs_and_ratings_are_named_by_the_user(tmp_path: Path) -> N
 def test_two_columns_that_may_both_be_meant_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", "id,prediction,output\na,A dog,A cat\n")
     with pytest.raises(
-        DatasetError, match="--map prediction=prediction or --map prediction=output"
+        DatasetError, match="`columns` prediction=prediction or `columns` prediction=output"
     ):
         read_predictions(path)
     assert read_predictions(path, columns={"prediction": "output"}).texts == {"a": "A cat"}
@@ -378,7 +378,7 @@ def test_two_columns_that_may_both_be_meant_are_refused(tmp_path: Path) -> None:
 def test_ids_of_captions_are_not_taken_for_ids_of_clips(tmp_path: Path) -> None:
     rows = "".join(f"{n},clip{n // 5},Caption {n} here\n" for n in range(10))
     path = write(tmp_path / "r.csv", f"id,audio_id,caption\n{rows}")
-    with pytest.raises(DatasetError, match="--map id=audio_id or --map id=id"):
+    with pytest.raises(DatasetError, match="`columns` id=audio_id or `columns` id=id"):
         references(path)
     assert len(references(path, id="audio_id")[0]) == 2
     assert len(references(path, id="id")[0]) == 10
@@ -398,7 +398,7 @@ def test_one_file_without_ids_is_paired_by_row(tmp_path: Path) -> None:
 
 def test_several_predictions_in_a_cell_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", f"id,pred\na,{ONE}|{TWO}\nb,{THREE} | {FOUR}\n")
-    with pytest.raises(DatasetError, match=r"--map 'prediction=pred\[text\]'"):
+    with pytest.raises(DatasetError, match=r"`columns` 'prediction=pred\[text\]'"):
         read_predictions(path)
     found = read_predictions(path, columns={"prediction": "pred[text]"})
     assert found.texts["a"] == f"{ONE}|{TWO}"
@@ -555,7 +555,7 @@ def test_one_reference_of_clotho_is_doubted(tmp_path: Path) -> None:
 def test_ids_that_contradict_the_files_beside_them_are_refused(tmp_path: Path) -> None:
     own = write(tmp_path / "p.csv", f"id,fname,pred\n0,b.wav,{THREE}\n1,a.wav,{ONE}\n")
     path = write(tmp_path / "r.csv", f"id,file_name,caption\n0,a.wav,{TWO}\n1,b.wav,{FOUR}\n")
-    with pytest.raises(DatasetError, match="--map id=fname or --map id=id"):
+    with pytest.raises(DatasetError, match="`columns` id=fname or `columns` id=id"):
         match_samples(read_predictions(own), read_references(path))
     by_file = read_predictions(own, columns={"id": "fname"})
     assert match_samples(by_file, read_references(path))[0].texts == {"0": ONE, "1": THREE}
@@ -581,7 +581,7 @@ def test_columns_that_pandas_numbered_are_references_together(tmp_path: Path, st
 )
 def test_references_that_would_be_left_out_are_refused(tmp_path: Path, names: str) -> None:
     path = write(tmp_path / "r.csv", f"id,{names}\na,{ONE},{TWO},{THREE}\n")
-    with pytest.raises(DatasetError, match="would be left out; say which count: --map 'ref"):
+    with pytest.raises(DatasetError, match="would be left out; say which count: `columns` 'ref"):
         references(path)
     assert references(path, references=names.replace(",", "+"))[0] == {"a": (ONE, TWO, THREE)}
 
@@ -589,7 +589,7 @@ def test_references_that_would_be_left_out_are_refused(tmp_path: Path, names: st
 def test_a_column_of_predictions_that_pandas_numbered_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", f"id,prediction,prediction.1\na,{ONE},{TWO}\n")
     with pytest.raises(
-        DatasetError, match=r"--map prediction=prediction or --map prediction=.*\.1"
+        DatasetError, match=r"`columns` prediction=prediction or `columns` prediction=.*\.1"
     ):
         read_predictions(path)
     assert read_predictions(path, columns={"prediction": "prediction.1"}).texts == {"a": TWO}

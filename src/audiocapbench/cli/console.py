@@ -66,7 +66,8 @@ def say(*lines: str) -> None:
     """
     for line in lines:
         text = re.sub(r"`([a-z_]+)`", lambda name: f"--{name[1].replace('_', '-')}", line)
-        typer.echo(escape_line(text.replace("--hears", "--judge-hears")), err=True)
+        text = text.replace("--hears", "--judge-hears").replace("--columns ", "--map ")
+        typer.echo(escape_line(text), err=True)
 
 
 def print_errors(*errors: Exception) -> None:

@@ -130,6 +130,10 @@ def _split(cell: str, separator: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def _its(column: str) -> str:
+    return f"its {column!r}" if column else "its references"
+
+
 def split_column(
     cells: Sequence[str], column: str, form: str = "", *, several: bool = False
 ) -> tuple[list[list[str]], str]:
@@ -143,8 +147,8 @@ def split_column(
         shown = " and ".join(repr(part[:60]) for part in parts[:3])
         return DatasetError(
             f"{column!r} may hold one text a cell or several: {cell!r:.120} is one, or is "
-            f"{shown}{' …' * (len(parts) > 3)}; say which: --map 'references={column}[text]' or "
-            f"--map 'references={column}[{how}]'"
+            f"{shown}{' …' * (len(parts) > 3)}; say which: `columns` "
+            f"'references={column}[text]' or `columns` 'references={column}[{how}]'"
         )
 
     whole = [[cell] for cell in cells]
@@ -164,7 +168,7 @@ def split_column(
             raise refuse(cells[at], lists[at] or (), "list")
         found = [one if one is not None else [cell] for one, cell in zip(lists, cells, strict=True)]
         of = "" if count == total else f" in {count:,} of {total:,} cells"
-        return found, f"its {column!r} hold lists{of}, and were read as such"
+        return found, f"{_its(column)} hold lists{of}, and were read as such"
     if not form and 2 * sum(map(_looks_listed, cells)) > total:
         cell = next(filter(_looks_listed, cells))
         raise refuse(cell, [one.strip() for one in cell.strip()[1:-1].split(",")], ",")
@@ -173,14 +177,14 @@ def split_column(
         changed = sum(one != [cell] for one, cell in zip(by_number, cells, strict=True))
         most = max(map(len, by_number))
         if form or (most > 1 and changed >= 0.9 * total):
-            return by_number, f"its {column!r} were split at their numbers (1. … 2. …)"
+            return by_number, f"{_its(column)} were split at their numbers (1. … 2. …)"
         if most > 1:
             at = next(at for at, one in enumerate(by_number) if len(one) > 1)
             raise refuse(cells[at], by_number[at], "numbered")
     if form:
         separator = _NAMED.get(form, form)
         split = [_split(cell, separator) or [cell] for cell in cells]
-        return split, f"its {column!r} were split at {separator!r}"
+        return split, f"{_its(column)} were split at {separator!r}"
     return _separated(cells, column, refuse, several=several)
 
 
@@ -213,4 +217,4 @@ def _separated(
     if not plain or count < 0.9 * total:
         at = split.index(first)
         raise refuse(cells[at], first, {"\n": "newline", "\t": "tab"}.get(separator, separator))
-    return split, f"its {column!r} were split at {separator!r}"
+    return split, f"{_its(column)} were split at {separator!r}"

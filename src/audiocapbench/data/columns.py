@@ -219,7 +219,9 @@ class Reading:
             self._equal += [(first, one) for one in self.names if again.fullmatch(fold_name(one))]
         if also := [*others, *numbers[:1]]:
             there = ", ".join(map(repr, also[:4]))
-            words = f"{first!r} was taken for the {role}; there is also {there} (--map {role}=…)"
+            words = (
+                f"{first!r} was taken for the {role}; there is also {there} (`columns` {role}=…)"
+            )
             self.note(words if role in ("id", "prediction", "references") else "")
 
     def check_equal(self, fields: Mapping[str, Any]) -> None:
@@ -232,8 +234,8 @@ class Reading:
                     every = "+".join((*taken, *others))
                     raise DatasetError(
                         f"{self.path}: {one!r} ({own!r:.60}) looks like references too, and would "
-                        f"be left out; say which count: --map 'references={every}' or "
-                        f"--map 'references={'+'.join(taken)}'"
+                        f"be left out; say which count: `columns` 'references={every}' or "
+                        f"`columns` 'references={'+'.join(taken)}'"
                     )
         for one, other in self._equal:
             texts = [fields[name] for name in (one, other) if not _is_numbers(fields.get(name))]
@@ -242,7 +244,7 @@ class Reading:
                 raise DatasetError(
                     f"{self.path}: {one!r} and {other!r} may both be the {role}, and differ "
                     f"({fields[one]!r:.60} and {fields[other]!r:.60}); say which: "
-                    f"--map {role}={one} or --map {role}={other}"
+                    f"`columns` {role}={one} or `columns` {role}={other}"
                 )
 
     def to_dict(self) -> dict[str, Any]:

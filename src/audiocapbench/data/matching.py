@@ -58,7 +58,7 @@ def _check_files(predictions: Predictions, samples: Sequence[Sample]) -> None:
             raise DatasetError(
                 f"ids and files contradict each other: {_shown(key)} is of {_shown(own)} in the "
                 f"predictions and of {_shown(files[key])} in the references; say which counts: "
-                f"--map id={name} or --map id=id"
+                f"`columns` id={name} or `columns` id=id"
             )
 
 
@@ -103,7 +103,7 @@ def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions
     if len(strange) == len(given):
         raise DatasetError(
             "no prediction has references under its id; both must name the same: predictions have "
-            f"ids such as {_shown(strange[0])}, references such as {_shown(left[0])} (--map "
+            f"ids such as {_shown(strange[0])}, references such as {_shown(left[0])} (`columns` "
             "id=COLUMN says which column they are in)"
         )
     return predictions, ""

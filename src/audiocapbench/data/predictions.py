@@ -198,7 +198,7 @@ def _read_file(
     if len(by_system) > 1 and system not in by_system:
         names = ", ".join(repr(one) for one in list(by_system)[:10])
         which = f"{path}: has predictions of {len(by_system)} systems ({names})"
-        raise DatasetError(f"{which}; name the one to take with `model`")
+        raise DatasetError(f"{which}; name the one to take with `model`, or give its rows alone")
     repeats = reading.rows - sum(len(one.by_id) for one in by_system.values()) - len(bad)
     if repeats > 0 and not asked.parts:
         reading.note(f"{repeats:,} of its rows repeat others")
@@ -225,7 +225,7 @@ def _check_texts(found: Predictions, reading: Reading, *, by_row: bool) -> None:
         raise DatasetError(
             f"{reading.path}: its predictions look like several texts each, such as "
             f"{texts[0]!r:.120}; give one, or say that it is one: "
-            f"--map 'prediction={column}[text]'"
+            f"`columns` 'prediction={column}[text]'"
         )
 
 

@@ -268,8 +268,8 @@ def _check_ids(reading: Reading, clips: int, rivals: Mapping[str, Counter[str]])
             column, other = reading.columns["id"], reading.columns.get(name, name)
             raise DatasetError(
                 f"{reading.path}: each row has an own {column!r}, but {other!r} repeats, as ids of "
-                f"clips with several captions do; say which it is: --map id={other} or "
-                f"--map id={column}"
+                f"clips with several captions do; say which it is: `columns` id={other} or "
+                f"`columns` id={column}"
             )
 
 
