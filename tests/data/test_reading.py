@@ -62,6 +62,10 @@ LISTS: dict[str, Callable[[list[str]], str]] = {
     "padded": lambda texts: str([*texts, None]),
     "JSON twice": lambda texts: json.dumps(json.dumps(texts)),
     "wrapped": lambda texts: json.dumps([texts]),
+    "R": lambda texts: f"c({json.dumps(texts)[1:-1]})",
+    "list of R": lambda texts: f"list({json.dumps(texts)[1:-1]})",
+    "Julia": lambda texts: f"String{json.dumps(texts)}",
+    "side by side": lambda texts: " ".join(map(json.dumps, texts)),
 }
 
 
@@ -94,6 +98,7 @@ SEPARATORS = [
     "__",
 ]
 SEPARATORS += ["^", " ~ ", "#", "@@", " --- ", "\x1f", " / ", "***", ","]
+SEPARATORS += ["::", " %% "]
 SEPARATORS += [" // ", "<br>", "\\n", " ## ", " • ", "</s>"]
 
 
@@ -113,6 +118,17 @@ def test_a_separator_that_stands_in_all_cells_splits_them_and_is_said(
         ("1. A dog barks. 2. Dog barking loudly.", "1) Rain is falling. 2) It rains hard."),
         ("(1) A dog barks. (2) Dog barking loudly.", "1. Rain is falling.\n2. It rains hard."),
         ("- A dog barks.\n- Dog barking loudly.", "- Rain is falling.\n- It rains hard."),
+        ('- "A dog barks."\n- "Dog barking loudly."', "- 'Rain is falling.'\n- It rains hard."),
+        ("0. A dog barks. 1. Dog barking loudly.", "0. Rain is falling. 1. It rains hard."),
+        ("a) A dog barks. b) Dog barking loudly.", "A) Rain is falling. B) It rains hard."),
+        (
+            "Ref 1: A dog barks. Ref 2: Dog barking loudly.",
+            "Caption 1: Rain is falling. Caption 2: It rains hard.",
+        ),
+        (
+            "<li>A dog barks.</li><li>Dog barking loudly.</li>",
+            "<ul><li>Rain is falling.\n<li>It rains hard.</ul>",
+        ),
     ],
 )
 def test_numbered_and_bulleted_texts_are_split(tmp_path: Path, cells: tuple[str, ...]) -> None:
@@ -643,3 +659,12 @@ def test_what_is_usual_is_not_doubted(tmp_path: Path) -> None:
     reading = Reading(tmp_path / "audiocaps" / "train.csv")
     pairing = Pairing.of(Predictions.of_texts(texts), samples_of(long), reading)
     assert pairing.warnings() == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["0    A dog barks.\n1    Dog\nName: a, dtype: object", "shape: (2,)\nSeries: 'a' [str]"],
+)
+def test_a_printed_column_is_no_caption(tmp_path: Path, cell: str) -> None:
+    with pytest.raises(DatasetError, match="as they are printed"):
+        references(write(tmp_path / "r.csv", column(cell, cell)))

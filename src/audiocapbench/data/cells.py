@@ -22,20 +22,30 @@ _LISTED = re.compile(
     r"(?:,\s*dtype=[^()]*\))?",
     re.DOTALL,
 )
+_MAKER = re.compile(r"(?:c|list|String|Any|Vector\{String\})(?=[(\[]\s*[\"'])")
+"""What R and Julia write before a list."""
+
+_PRINTED = re.compile(r"dtype: \w+\s*$|^\s*shape: \(\d+,")
 _ADJACENT = re.compile(rf"{_ITEM}\s*(?={_ITEM})", re.DOTALL)
 _PLAIN = r"""\w\s.,!?'"‘’“”()\[\]{}%:&°…–—\-"""
 _MARK = re.compile(r"""[^\w ,.!?'"‘’“”()\]{}%:°…–—-]""")
+_TWICE = re.compile(r"--|__|::|%%")
 _TIGHT = re.compile(r",[^\W\d]")
 _SEPARATOR = re.compile(
     r"(?<=\S)[ ]*(<(?:sep|s|/s|br|br/|br /|eos|bos)>|\[sep\]|\\n|\s*[\r\n]\s*|\t+|[\x1c-\x1f]+|--+"
-    rf"|__+|&&+|(?<=\S),(?=[^\W\d])|(?<= )/(?= )|//+|[^{_PLAIN}/<>]+)[ ]*(?=\S)",
+    rf"|__+|&&+|::+|%%+|(?<=\S),(?=[^\W\d])|(?<= )/(?= )|//+|[^{_PLAIN}/<>]+)[ ]*(?=\S)",
     re.IGNORECASE,
 )
 """What may stand between texts: signs that are no letters and no usual punctuation."""
 
 _STRONG = re.compile(r"[|｜¦]+|[\r\n\t\x1c-\x1f]+|\\n|[<\[].+|([^;/&-])\1+")
+_ITEMS = re.compile(r"\s*(?:</?(?:li|ul|ol)\b[^<>]*>\s*)+", re.IGNORECASE)
 _NAMED = {"tab": "\t", "newline": "\n", "\\t": "\t", "\\n": "\n"}
-_NUMBER = re.compile(r"(?:^|(?<=[\s;|,.]))\(?([0-9]{1,2})[.):](?=\s*\S)\s*")
+_NUMBER = re.compile(
+    r"(?:^|(?<=[\s;|,.]))(?:(?:caption|reference|ref)\s?#?(?=\d))?\(?"
+    r"(?:([0-9]{1,2})[.):]|([a-t])\))(?=\s*\S)\s*",
+    re.IGNORECASE,
+)
 SEVERAL = re.compile(r"\S\s*(?:\|+|<sep>|\[sep\])\s*\S", re.IGNORECASE)
 """What stands between several predictions, and in the words of none."""
 
@@ -74,7 +84,7 @@ def texts_of(value: Any) -> list[str] | None:
 
 def parsed(cell: str) -> list[str] | None:
     """The texts of a cell that is written as a list; None where it is not."""
-    text = cell.strip()
+    text = _MAKER.sub("", cell.strip(), count=1) if cell[:1].isalpha() else cell.strip()
     if text[:1] not in "[({'\"" and not text.startswith("array("):
         return None
     if len(text) > _LONGEST or not text:
@@ -86,7 +96,7 @@ def parsed(cell: str) -> list[str] | None:
     bare = text[0] in "'\""
     if _LISTED.fullmatch(text) and (bare or text[-1] in "])}"):
         items = re.findall(_ITEM, text, re.DOTALL)
-        if bare and (len(items) < 2 or _ADJACENT.search(text)):
+        if bare and len(items) < 2:
             return None
         try:
             return [str(ast.literal_eval(one)) for one in items]
@@ -111,12 +121,10 @@ def _looks_listed(cell: str) -> bool:
 
 def _by_number(cell: str) -> list[str]:
     """The texts of ``1. … 2. …``; one where there are no such numbers."""
-    starts = list(_NUMBER.finditer(cell.strip())) if "1" in cell[:9] else []
-    if (
-        not starts
-        or starts[0].start()
-        or [int(one[1]) for one in starts] != [*range(1, len(starts) + 1)]
-    ):
+    starts = list(_NUMBER.finditer(cell.strip())) if _NUMBER.match(cell.strip()) else []
+    numbers = [int(one[1]) if one[1] else ord(one[2].lower()) - 96 for one in starts]
+    first = numbers[0] if numbers else 2
+    if first > 1 or numbers != [*range(first, first + len(starts))]:
         return [cell]
     ends = [*(one.start() for one in starts[1:]), None]
     parts = (cell.strip()[one.end() : end] for one, end in zip(starts, ends, strict=True))
@@ -127,6 +135,7 @@ def _split(cell: str, separator: str) -> list[str]:
     parts = re.split(r"[\r\n]+", cell) if separator == "\n" else cell.split(separator)
     if separator == "\n" and all(_BULLET.match(part.strip()) for part in parts if part.strip()):
         parts = [_BULLET.sub("", part.strip(), count=1) for part in parts]
+        parts = [part[1:-1] if re.fullmatch(_ITEM, part) else part for part in parts]
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -154,6 +163,12 @@ def split_column(
     whole = [[cell] for cell in cells]
     if form == "text" or not cells:
         return whole, ""
+    if printed := next((cell for cell in cells if _PRINTED.search(cell)), None):
+        raise DatasetError(
+            f"{column!r} holds tables as they are printed, such as {printed!r:.120}; write lists "
+            "(in pandas, column.map(list)) before saving"
+        )
+    cells = [_ITEMS.sub("\n", cell).strip() if "<li" in cell else cell for cell in cells]
     lists = [parsed(cell) if form in ("", "list", "json") else None for cell in cells]
     count, total = sum(one is not None for one in lists), len(cells)
     if form in ("list", "json") or count:
@@ -194,7 +209,7 @@ def _separated(
     whole, total = [[cell] for cell in cells], len(cells)
     counts: Counter[str] = Counter()
     for cell in cells:
-        if _MARK.search(cell) or "--" in cell or "__" in cell or _TIGHT.search(cell):
+        if _MARK.search(cell) or _TWICE.search(cell) or _TIGHT.search(cell):
             found = {one.strip(" ") for one in _SEPARATOR.findall(cell)}
             counts.update({"\n" if set(one) & {"\r", "\n"} else one for one in found})
     if not counts:
