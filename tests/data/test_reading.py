@@ -668,3 +668,10 @@ def test_what_is_usual_is_not_doubted(tmp_path: Path) -> None:
 def test_a_printed_column_is_no_caption(tmp_path: Path, cell: str) -> None:
     with pytest.raises(DatasetError, match="as they are printed"):
         references(write(tmp_path / "r.csv", column(cell, cell)))
+
+
+def test_references_beside_each_of_several_systems_count_once(tmp_path: Path) -> None:
+    rows = "".join(f"a,{whose},{text}\n" for whose in "xyz" for text in (ONE, TWO, TWO))
+    found, reading = references(write(tmp_path / "r.csv", f"id,model,caption\n{rows}"))
+    assert found == {"a": (ONE, TWO, TWO)}
+    assert reading.notes == ["6 references that it repeats for each system count once"]

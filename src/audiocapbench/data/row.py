@@ -178,7 +178,8 @@ def _clips(
     cells: list[dict[str, Any]] = []
     rivals: dict[str, Counter[str]] = {}
     blank: dict[object, str] = {}
-    lost = 0
+    systems: dict[tuple[object, str], str] = {}
+    lost = repeats = 0
     for number, (where, record) in enumerate(every, 1):
         listed, texts, numbers = (
             record.get("references"),
@@ -209,12 +210,19 @@ def _clips(
         if key not in found:
             found[key] = where, fields | {"references": []}
             cells.append(found[key][1])
-        _add_row(found[key][1], fields, texts, where, problems)
+        whose = "".join(str(fields[one]) for one in fields if fold_name(one) in columns.SYSTEMS)
+        own = [
+            one for one in texts if not whose or systems.setdefault((key, str(one)), whose) == whose
+        ]
+        repeats += len(texts) - len(own)
+        _add_row(found[key][1], fields, own, where, problems)
         for name, one in fields.items():
             if name[-3:] == "_id" or name == "file_name":
                 rivals.setdefault(name, Counter())[str(one)] += 1
     if reading is not None:
         _check_ids(reading, len(found), rivals)
+        again = f"{repeats:,} references that it repeats for each system count once"
+        reading.note(again if repeats else "")
     _split_cells(path, cells, reading or Reading(path))
     problems += _leave_out_missing(found, blank, lost, reading)
     yield from found.values()
