@@ -254,7 +254,9 @@ def test_a_table_with_ids_twice_or_cells_without_a_text_is_refused(score: Scorer
     with pytest.raises(acb.AudioCapBenchError, match="'a' has another prediction above"):
         score(twice, {"a": "x"})
     frame = needs("pandas").DataFrame({"id": ["a", "b"], "prediction": ["x", ["y", "z"]]})
-    with pytest.raises(acb.AudioCapBenchError, match="its prediction is a list of texts"):
+    with pytest.raises(
+        acb.AudioCapBenchError, match="predictions row 2: b: its prediction is a list"
+    ):
         score(frame, {"a": "x", "b": "x"})
     with pytest.raises(acb.AudioCapBenchError, match="its prediction is missing"):
         score(frame[["id"]], {"a": "x", "b": "x"})

@@ -59,11 +59,6 @@ class Predictions:
     def texts(self) -> dict[str, str]:
         return {key: one.text for key, one in self.by_id.items() if one.status in SCORED}
 
-    @property
-    def at_hand(self) -> bool:
-        """Whether they come from no file, and from somebody's table."""
-        return any(one.content is not None for one in self.readings)
-
     def under(self, names: Mapping[str, str]) -> "Predictions":
         """The same, with some ids called otherwise."""
         return replace(self, by_id={names.get(key, key): one for key, one in self.by_id.items()})
@@ -257,7 +252,8 @@ def _add(
         if found.head is None and is_missing(value):
             value = ""
         prediction = _prediction(row, value if isinstance(value, str) else None)
-        if prediction is None and value is None and "prediction" in row and found.at_hand:
+        at_hand = any(one.content is not None for one in found.readings)
+        if prediction is None and value is None and "prediction" in row and at_hand:
             prediction = Prediction("", Status.SKIPPED, "there is none")  # as callers say it
         part = own_part or file_part
         try:

@@ -93,6 +93,7 @@ def read_records(
     if content is None and path.suffix.lower() != ".parquet":
         path, content = opened(path, reading)
     suffix, given = path.suffix.lower(), reading.mapped if reading is not None else {}
+    suffix = ".jsonl" if reading is not None and reading.content is not None else suffix
     records: Iterator[Record]
     if suffix in (*DELIMITERS, *SHEETS):
         records = _table(path, problems, columns, content or b"", known, given)
@@ -400,7 +401,7 @@ def _lines(path: PurePath, content: bytes | None) -> Iterator[_Line]:
         except UnicodeDecodeError:
             raise DatasetError(f"{path}: is not UTF-16 throughout; save it as UTF-8") from None
     for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), start=1):
-        where = f"{path.name} line {number}"
+        where = f"{path.name} {'line' if path.suffix else 'row'} {number}"
         try:
             text = line.decode()
             what = "holds a NUL character" if "\0" in text else ""

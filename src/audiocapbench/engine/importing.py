@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
@@ -225,11 +226,11 @@ def _odd_overalls(found: Predictions) -> str:
     said = [one.fields.get("llm_judge") for one in found.by_id.values() if found.head]
     odd = 0
     for verdict in (one for one in said if isinstance(one, Mapping)):
-        overall = _number(verdict.get(_OVERALL))
-        scores = [_number(value) for name, value in verdict.items() if name != _OVERALL]
-        known = [value for value in scores if value is not None]
+        numbers = {name: one for name in verdict if (one := _number(verdict[name])) is not None}
+        overall = numbers.pop(_OVERALL, None)
         # However it was rounded, it is no further away.
-        odd += bool(known) and overall is not None and abs(overall - sum(known) / len(known)) > 0.51
+        if overall is not None and numbers:
+            odd += abs(overall - fmean(numbers.values())) > 0.51
     is_ = f"overall is not the mean of its scores in {odd:,} of {len(found.by_id):,} results"
     return f"{is_}; the scores count" if odd else ""
 

@@ -131,7 +131,7 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
     named = "id" in columns or any(has_column(IDS, one) for one in {tuple(row) for row in cells})
     cells = cells if named else [row | {"id": str(place)} for place, row in enumerate(cells)]
     content = table_text(cells, ".jsonl", ()).encode()
-    file = PredictionFile(Path(f"table of {name}.jsonl"), None, content)
+    file = PredictionFile(Path(f"table of {name}"), None, content)
     return Argument(name, [None] * (1 if named else len(cells)), [""] if named else None, file)
 
 
