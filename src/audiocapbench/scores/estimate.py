@@ -29,6 +29,7 @@ class Missing(StrEnum):
 
     NOT_ASKED = "not asked"
     FAILED = "failed"
+    SKIPPED = "skipped"
     REFUSED = "refused"
     EMPTY = "empty"
     UNREADABLE = "unreadable"
@@ -49,6 +50,7 @@ HAVE_TEXT = frozenset({None, Missing.EMPTY})
 LACKING: dict[Status, Missing | None] = {
     **dict.fromkeys(Status, Missing.FAILED),
     Status.OK: None,
+    Status.SKIPPED: Missing.SKIPPED,
     Status.EMPTY: Missing.EMPTY,
     Status.REFUSED: Missing.REFUSED,
     Status.FILTERED: Missing.REFUSED,

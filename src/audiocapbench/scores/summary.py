@@ -327,7 +327,7 @@ def score_groups(
         for row, value, statistics in columns:
             own.add(ids[row], value, statistics, result.signature)
     replies = {
-        key: Missing.FAILED if text is None else None if text.strip() else Missing.EMPTY
+        key: Missing.SKIPPED if text is None else None if text.strip() else Missing.EMPTY
         for key, text in zip(ids, answers, strict=True)
     }
     return FileScores(
