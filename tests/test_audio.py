@@ -9,7 +9,7 @@ import soundfile
 
 from audiocapbench import audio
 from audiocapbench.audio import Waveform
-from audiocapbench.audio.reader import WavHeader, plain_wav
+from audiocapbench.audio.waveform import WavHeader, plain_wav
 from audiocapbench.errors import AudioError
 
 

@@ -306,7 +306,7 @@ def test_a_run_goes_on_with_the_clips_that_are_there_and_counts_the_others(tmp_p
     assert "go on with the 2 other clips by --skip-missing" in refused.stderr
     done = call(tmp_path, "run", *asked, "--skip-missing")
     assert done.returncode == 0, done.stderr
-    assert "2 of 19 clips present; 17 missing: does not exist." in done.stderr
+    assert "2 of 19 clips present; 17 missing (no such file)." in done.stderr
     (found,) = json.loads(done.stdout)["runs"]
     assert found["missing_clips"] == 17
     board = call(tmp_path, "leaderboard").stdout

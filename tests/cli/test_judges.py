@@ -13,7 +13,7 @@ from audiocapbench.cli.progress import warn_about
 from audiocapbench.store import DEFAULT_STORE, Store
 from command import run_command
 from fakes.mecat_shards import build_shards, caption_files, clip, clip_key, pair, question, tar
-from folders import write_lines, write_tone
+from folders import write_folder, write_lines, write_tone
 from made_store import MadeRun, made_samples, put_run
 from mecat_data import clips, write_references
 from plugin import environment, install_package
@@ -259,6 +259,14 @@ def test_the_check_that_is_advised_can_be_given_as_it_is(
         assert said == ""
     else:
         assert said.endswith(f"this does: {words.replace('ROOT', root)} --store {kept.name}")
+
+
+def test_the_check_that_is_advised_skips_what_the_run_skipped(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "set", 4)
+    (root / "clips" / "1.wav").unlink()
+    words = "run set --model control/right --metrics rouge_l --judge elements --skip-missing"
+    done = call(tmp_path, *words.split())
+    assert f"judges check elements --data {root} --skip-missing" in done.stderr, done.stderr
 
 
 def test_how_a_model_is_asked_is_refused_where_no_judge_is_one(tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 import soundfile
 
-from audiocapbench import open_benchmark, run
+from audiocapbench import import_run, open_benchmark, run
 from audiocapbench.benchmarks.captioning import load_audiocapbench
 from audiocapbench.data import InvalidDataError, Manifest, MissingClip, facts_of, open_folder
 from audiocapbench.data.folder import write_manifest
 from audiocapbench.errors import BenchmarkError, DatasetError
+from audiocapbench.scores.estimate import Missing
 from command import run_command
 from folders import write_folder, write_lines, write_ten_faults, write_tone
 from needs import needs
@@ -211,7 +212,7 @@ def test_many_absent_clips_are_one_line_and_may_be_skipped(tmp_path: Path) -> No
     assert [one.row.key for one in folder.entries] == ["tone_0", "tone_1"]
     lost = {one.id: one.reason for one in folder.missing}
     assert lost.pop("tone_19") == "is empty (0 bytes)"
-    assert lost == dict.fromkeys((f"tone_{i}" for i in range(2, 19)), "does not exist")
+    assert lost == dict.fromkeys((f"tone_{i}" for i in range(2, 19)), "no such file")
     assert {(one.category, one.file_name) for one in folder.missing} >= {("sound", "clips/2.wav")}
 
 
@@ -245,14 +246,58 @@ def test_the_library_a_study_and_the_seeds_command_go_on_with_what_is_there(tmp_
     result = run(root, "control/right", skip_missing=True, **how)
     assert [*result.answers] == ["tone_0", "tone_2"]
     assert result.to_dict()["missing_clips"] == 1
+    assert "missing and not in these numbers: 1 clip" in str(result)
     text = 'name = "x"\nbenchmark = "set"\nmodels = ["control/safe"]\nskip_missing = true\n'
     (tmp_path / "x.toml").write_text(text)
     done = run_command("study", "check", "x.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     opened = load_audiocapbench(root, skip_missing=True)
-    assert opened.presence == "2 of 3 clips present; 1 missing: does not exist."
+    assert opened.presence == "audiocapbench: 2 of 3 clips present; 1 missing (no such file)."
     with pytest.raises(BenchmarkError, match="demo takes no `skip_missing`"):
         open_benchmark("demo", skip_missing=True)
+
+
+def test_what_claims_more_than_its_bytes_is_missing(tmp_path: Path) -> None:
+    write_folder(tmp_path, 4)
+    lines = [json.loads(one) for one in (tmp_path / "metadata.jsonl").read_text().splitlines()]
+    for number, kept in ((1, 0.02), (2, 0.5), (3, 0.97)):
+        path = tmp_path / "clips" / f"{number}.wav"
+        samples, rate = soundfile.read(path)
+        lines[number]["file_name"] = f"clips/{number}.flac"
+        soundfile.write(path.with_suffix(".flac"), samples, rate)
+        whole = path.with_suffix(".flac").read_bytes()
+        path.with_suffix(".flac").write_bytes(whole[: int(len(whole) * kept)])
+    wav = (tmp_path / "clips" / "1.wav").read_bytes()
+    (tmp_path / "clips" / "1.wav").write_bytes(wav[:200])
+    lines.append({"file_name": "clips/1.wav", "id": "wav", "references": ["A tone."]})
+    (tmp_path / "metadata.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    folder = open_folder(tmp_path, skip_missing=True)
+    assert [one.row.key for one in folder.entries] == ["tone_0"]
+    reasons = [one.reason.partition(" (")[0] for one in folder.missing]
+    assert set(reasons[1:]) == {"is cut short"}
+
+
+def test_captions_of_clips_whose_audio_is_missing_are_said_to_be(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "set", 4)
+    for number in (2, 3):
+        (root / "clips" / f"{number}.wav").unlink()
+    how: Any = {"benchmark": root, "model": "m", "metrics": "rouge_l", "skip_missing": True}
+    for form in ("tone_{}", "clips/{}.wav", "{}.wav", "TONE_{}.wav"):
+        lines = [json.dumps({"id": form.format(at), "prediction": "x"}) for at in range(4)]
+        (tmp_path / "p.jsonl").write_text("\n".join(lines))
+        result = import_run(tmp_path / "p.jsonl", store=tmp_path / "a.db", **how)
+        assert (result.end.absent, result.end.surplus) == (("tone_2", "tone_3"), ())
+        assert "2 of 4 clips present" in result.notes[-1]
+        assert [*result.answers.values()] == ["x", "x"]
+    said = run_command(
+        *"import p.jsonl --benchmark set --model m --metrics rouge_l --skip-missing".split(),
+        cwd=tmp_path,
+    ).stderr
+    assert "2 captions of clips whose audio is missing, left out" in said
+    assert "about no sample" not in said
+    (tmp_path / "q.jsonl").write_text('{"id": "tone_0", "prediction": "x"}')
+    few = import_run(tmp_path / "q.jsonl", store=tmp_path / "a.db", **how)
+    assert few["rouge_l"].missing == {Missing.SKIPPED: 1}
 
 
 def test_what_is_wrong_with_the_metadata_is_never_skipped(tmp_path: Path) -> None:

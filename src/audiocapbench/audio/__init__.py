@@ -8,6 +8,7 @@ from audiocapbench.audio.reader import (
     probe_and_hash,
     read_bytes,
     sha256,
+    why_cut,
 )
 from audiocapbench.audio.waveform import MOST_BYTES, Mix, Mono, Samples, Waveform, encode, wav
 
@@ -19,4 +20,4 @@ OTHER_EXTENSIONS = frozenset(
 
 __all__ = ["EXTENSIONS", "MOST_BYTES", "OTHER_EXTENSIONS", "Mix", "Mono", "Samples", "Waveform"]
 __all__ += ["decode", "decoding", "encode", "open_stream", "probe", "probe_and_hash"]
-__all__ += ["read_bytes", "sha256", "wav"]
+__all__ += ["read_bytes", "sha256", "wav", "why_cut"]

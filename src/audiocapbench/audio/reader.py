@@ -10,7 +10,6 @@ import io
 import os
 import re
 import stat
-import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from io import BufferedReader
@@ -20,13 +19,19 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from audiocapbench.audio.waveform import MOST_BYTES, Mix, Mono, Samples, Waveform, resampled
+from audiocapbench.audio.waveform import (
+    MOST_BYTES,
+    Mix,
+    Mono,
+    Samples,
+    Waveform,
+    WavHeader,
+    plain_wav,
+    resampled,
+)
 from audiocapbench.errors import AudioError
 
 HEAD_BYTES = 384
-_PASSED_OVER = (b"LIST", b"fact", b"JUNK")
-_WIDTHS = {1: (8, 16, 24, 32), 3: (32, 64)}
-_HIGHEST_WAV_RATE, _MOST_WAV_CHANNELS = 1_000_000, 64
 _HASHED_AT_ONCE = 1 << 18
 # How files begin, what people call them, and FFmpeg's name for that.
 _CONTAINERS = {
@@ -41,49 +46,6 @@ _CONTAINERS = {
     rb"G.{187}G": ("MPEG transport", "mpegts"),
     rb"\0\0\x01\xba": ("MPEG program", "mpeg"),
 }
-
-
-class WavHeader(NamedTuple):
-    """How many frames there are, at which rate, of how many channels; and where they begin."""
-
-    frames: int
-    rate: int
-    channels: int
-    bits: int
-    start: int
-
-
-def plain_wav(head: bytes, size: int) -> WavHeader | None:
-    """The header of a plain WAV file of so many bytes, of which some are given; None in doubt."""
-    if len(head) < 44 or head[:4] != b"RIFF" or head[8:12] != b"WAVE":
-        return None
-    if int.from_bytes(head[4:8], "little") != size - 8:
-        return None
-    shape, at = None, 12
-    while at + 8 <= len(head):
-        name, length = struct.unpack_from("<4sI", head, at)
-        at += 8
-        if name == b"data":
-            break
-        if name == b"fmt " and shape is None and length == 16 and at + 16 <= len(head):
-            shape = struct.unpack_from("<HHIIHH", head, at)
-        elif name not in _PASSED_OVER:
-            return None
-        at += length + length % 2
-    else:
-        return None
-    if shape is None or at + length != size:
-        return None
-    kind, channels, rate, bytes_a_second, width, bits = shape
-    plain = (
-        0 < channels <= _MOST_WAV_CHANNELS
-        and 0 < rate <= _HIGHEST_WAV_RATE
-        and bits in _WIDTHS.get(kind, ())
-        and width == channels * bits // 8
-        and bytes_a_second == rate * width
-        and length > 0 == length % width
-    )
-    return WavHeader(length // width, rate, channels, bits, at) if plain else None
 
 
 def open_plain(path: Path) -> BufferedReader:
@@ -230,6 +192,13 @@ def probe(source: Source) -> AudioInfo:
         return AudioInfo(frames / reader.rate, reader.rate, reader.channels, frames)
 
 
+def why_cut(path: Path) -> str:
+    """What to say of a file that ends before what it claims; nothing of others."""
+    with _opened(path) as (reader, _):
+        is_cut = isinstance(reader, _SoundFileReader) and reader.is_cut()
+    return "is cut short (it ends before its header says); get it again" if is_cut else ""
+
+
 def probe_and_hash(path: Path) -> tuple[AudioInfo, int, str]:
     """What ``probe`` says of a file, its size, and the SHA-256 of its bytes; it is read once."""
     head, size, digest = hashed(path)
@@ -351,6 +320,17 @@ class _SoundFileReader:
         if short is not None and int(short[1]) < _PLACEHOLDER:
             self.claimed = round(frames * int(short[1]) / max(1, int(short[2])))
             self.exact = False
+        self._held, self._kind = frames, kind
+
+    def is_cut(self) -> bool:
+        """Whether bytes are lacking for what its header claims, as far as a seek shows it."""
+        if self._kind != "FLAC" or not self.claimed:
+            return self._held < (self.claimed or 0) * (1 - _TOLERANCE)
+        try:
+            self._file.seek(self.claimed - 1)
+            return len(self._file.read(1)) == 0
+        except RuntimeError:
+            return True
 
     def read(self) -> Samples:
         frames = max(1, _BLOCK // self.channels)

@@ -13,6 +13,9 @@ from audiocapbench.errors import AudioError
 Samples = NDArray[np.float32]
 
 _WAV_HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
+_PASSED_OVER = (b"LIST", b"fact", b"JUNK")
+_WIDTHS = {1: (8, 16, 24, 32), 3: (32, 64)}
+_HIGHEST_WAV_RATE, _MOST_WAV_CHANNELS = 1_000_000, 64
 
 MOST_BYTES = 1 << 31  # most bytes of one clip that are held in memory
 
@@ -143,6 +146,49 @@ def resampled(
     # soxr returns nothing for a clip shorter than its filter; hold the last sample instead.
     last = converted[-1:] if len(converted) else last
     yield np.concatenate([converted, np.repeat(last, max(0, wanted - len(converted)), axis=0)])
+
+
+class WavHeader(NamedTuple):
+    """How many frames there are, at which rate, of how many channels; and where they begin."""
+
+    frames: int
+    rate: int
+    channels: int
+    bits: int
+    start: int
+
+
+def plain_wav(head: bytes, size: int) -> WavHeader | None:
+    """The header of a plain WAV file of so many bytes, of which some are given; None in doubt."""
+    if len(head) < 44 or head[:4] != b"RIFF" or head[8:12] != b"WAVE":
+        return None
+    if int.from_bytes(head[4:8], "little") != size - 8:
+        return None
+    shape, at = None, 12
+    while at + 8 <= len(head):
+        name, length = struct.unpack_from("<4sI", head, at)
+        at += 8
+        if name == b"data":
+            break
+        if name == b"fmt " and shape is None and length == 16 and at + 16 <= len(head):
+            shape = struct.unpack_from("<HHIIHH", head, at)
+        elif name not in _PASSED_OVER:
+            return None
+        at += length + length % 2
+    else:
+        return None
+    if shape is None or at + length != size:
+        return None
+    kind, channels, rate, bytes_a_second, width, bits = shape
+    plain = (
+        0 < channels <= _MOST_WAV_CHANNELS
+        and 0 < rate <= _HIGHEST_WAV_RATE
+        and bits in _WIDTHS.get(kind, ())
+        and width == channels * bits // 8
+        and bytes_a_second == rate * width
+        and length > 0 == length % width
+    )
+    return WavHeader(length // width, rate, channels, bits, at) if plain else None
 
 
 def wav(waveform: Waveform) -> bytes:

@@ -68,9 +68,9 @@ class Benchmark:
         """How many of its clips are there, as a build counts them, and why others are not."""
         ids = {one.id.rpartition("/")[0] if self.parts else one.id for one in self.samples}
         counts = Counter(one.reason for one in self.missing).most_common(_REASONS)
-        why = "; ".join(f"{count:,} missing: {reason}" for reason, count in counts)
+        why = "; ".join(f"{count:,} missing ({reason})" for reason, count in counts)
         whole = len(ids) + len(self.missing)
-        return f"{len(ids):,} of {whole:,} clips present; {why or 'none is missing'}."
+        return f"{self.name}: {len(ids):,} of {whole:,} clips present; {why or 'none is missing'}."
 
     @cached_property
     def fingerprint(self) -> str:

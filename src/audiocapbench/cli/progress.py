@@ -213,14 +213,17 @@ def _advise(store: Store, check: StoredCheck, run: Run) -> None:
     if not by_text and dataset.samples[0].clip.is_absent:
         return
     name, root = quote(run.benchmark), quote(dataset.root)
+    is_folder = run.benchmark.startswith("folder/")
     if run.benchmark == "demo" or by_text:
         data = ""
-    elif run.benchmark.startswith("folder/"):
+    elif is_folder:
         data = f" --data {root}"
     elif takes_argument(run.benchmark):
         data = f" --benchmark {name} --data {root}"
     else:
         data = f" --data {name}"
+    if dataset.missing and (is_folder or takes_argument(run.benchmark, "skip_missing")):
+        data += " --skip-missing"
     does = f"audiocapbench judges check {quote(check.judge)}{data}{store.option}"
     on = "; on the demo's clips, this does" if by_text else f" on {run.benchmark}; this does"
     say(f"{check.judge} has not been checked{on}: {does}")

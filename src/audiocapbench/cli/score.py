@@ -256,11 +256,13 @@ def _say_unmatched(
     surplus: Sequence[str],
     note: str,
     counted: str = "",
+    absent: Sequence[str] = (),
 ) -> None:
     say_bad(bad)
     say(*(f"{words[0].upper()}{words[1:]}." for words in [note] if words))
     say_ids(missing, "sample", f"without a prediction{counted}")
     say_ids(surplus, "prediction", "about no sample, left out")
+    say_ids(absent, "caption", "of clips whose audio is missing, left out")
 
 
 @options.command(app.command, "import")
@@ -318,7 +320,8 @@ def import_predictions(
         document = {"store": name, **result.to_dict()} if at.json else None
         show_runs(kept, [summary], None if metrics is None else summary.metrics, document)
     say(*(f"Warning: {one}." for one in end.pairing.warnings()))
-    _say_unmatched(end.bad, end.missing, end.surplus, end.note, ", counted as skipped")
+    ids = (end.missing, end.surplus)
+    _say_unmatched(end.bad, *ids, end.note, ", counted as skipped", end.absent)
     number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
     say(
         f"Run {number} {was} in {name}; 'audiocapbench score {number} --judge JUDGE{option}' has "

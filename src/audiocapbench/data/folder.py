@@ -32,6 +32,7 @@ PARQUET = "metadata.parquet"
 _FILES = (METADATA, TABLE, SEED_METADATA, PARQUET)
 _READERS, _AT_ONCE = 8, 32
 
+_NOT_THERE = "does not exist"
 _Line = tuple[str, MetadataRow]
 _LEAVE_OUT = (
     "Mend the files, go on with the {:,} other clips by `skip_missing`, or leave clips out in "
@@ -100,7 +101,7 @@ def open_folder(root: Path, *, metadata: Path | None = None, **how: Unpack[ClipO
     parts = [present[at : at + _AT_ONCE] for at in range(0, len(present), _AT_ONCE)]
     readers = ThreadPoolExecutor(_READERS)
     try:
-        found = readers.map(partial(_clips, root, manifest, how.get("follow_links", False)), parts)
+        found = readers.map(partial(_clips, root, manifest, how), parts)
         clips = [clip for part in found for clip in part]
     finally:
         readers.shutdown(wait=False, cancel_futures=True)
@@ -114,7 +115,12 @@ def open_folder(root: Path, *, metadata: Path | None = None, **how: Unpack[ClipO
     missing, hint = [*manifest.missing], ""
     if how.get("skip_missing"):
         missing += [
-            MissingClip(id=row.key, reason=why, file_name=row.file_name, category=row.category)
+            MissingClip(
+                id=row.key,
+                reason="no such file" if why == _NOT_THERE else why,
+                file_name=row.file_name,
+                category=row.category,
+            )
             for _, row, why in bad
         ]
     elif bad:
@@ -187,15 +193,17 @@ def _repetitions(lines: list[_Line]) -> list[Problem]:
 
 
 def _clips(
-    root: Path, manifest: Manifest, follow_links: bool, lines: list[_Line]
+    root: Path, manifest: Manifest, how: ClipOptions, lines: list[_Line]
 ) -> list[Clip | str]:
     found, inside = list[Clip | str](), set[str]()
     for _, row in lines:
         name = row.file_name
-        clip = read_clip(root, name, follow_links=follow_links, inside=inside)
+        clip = read_clip(root, name, follow_links=how.get("follow_links", False), inside=inside)
         expected = manifest.files.get(name)
         if isinstance(clip, Clip) and expected is not None and expected.sha256 != clip.sha256:
             clip = "has another SHA-256 than in manifest.json"
+        if how.get("skip_missing") and isinstance(clip, Clip):
+            clip = audio.why_cut(clip.path) or clip
         found.append(clip)
     return found
 
@@ -213,7 +221,7 @@ def read_clip(
         except AudioError:
             if path.exists():
                 raise
-            return "does not exist"
+            return _NOT_THERE
     except AudioError as error:
         return error.reason
     except Exception as error:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from unicodedata import normalize
 
 from audiocapbench.data.columns import FILES, names_by_role
@@ -18,16 +18,21 @@ _WHOLE = re.compile(r"0*([0-9]+)(?:\.0+)?")
 _VIDEO = re.compile(r"Y?([\w-]{11})(?:_[0-9.]+){0,2}")
 
 
-def match_samples(predictions: Predictions, samples: Sequence[Sample]) -> tuple[Predictions, str]:
-    """Predictions under the samples' ids; where none has one, by the files of their clips."""
-    ids, given = [one.id for one in samples], predictions.by_id.keys()
-    by_file = {one.clip.file_name: one.id for one in samples}
-    strangers = len(by_file) == len(samples) and not given & set(ids)
+def match_samples(
+    predictions: Predictions, samples: Sequence[Sample], absent: Mapping[str, str] | None = None
+) -> tuple[Predictions, str]:
+    """Predictions under the samples' ids; where none has one, by the files of their clips.
+
+    ``absent`` are ids and files of those that would be samples, were their clips there.
+    """
+    files = {one.id: one.clip.file_name for one in samples} | dict(absent or {})
+    given, by_file = predictions.by_id.keys(), {name: key for key, name in files.items()}
+    strangers = len(by_file) == len(files) and not given & files.keys()
     try:
         if strangers and given & by_file.keys():
             raise DatasetError("they are names of files")
-        met, note = match_ids(predictions, ids)
-        _check_files(met, samples)
+        met, note = match_ids(predictions, files)
+        _check_files(met, files)
         return met, note
     except DatasetError:
         if not strangers:
@@ -41,9 +46,9 @@ def match_samples(predictions: Predictions, samples: Sequence[Sample]) -> tuple[
         return met.under(by_file), note or "ids were met by the names of files"
 
 
-def _check_files(predictions: Predictions, samples: Sequence[Sample]) -> None:
+def _check_files(predictions: Predictions, named: Mapping[str, str]) -> None:
     """Refuse ids that meet where both sides name files, and these say otherwise."""
-    files = {one.id: one.clip.file_name for one in samples if one.clip.file_name != one.id}
+    files = {key: name for key, name in named.items() if name != key}
     if not files or any("id" in one.mapped for one in predictions.readings):
         return
     stems, columns = set(map(_stem, files.values())), dict[tuple[str, ...], str]()

@@ -43,13 +43,15 @@ _OVERALL, _REASONING, _MOST = "overall", "reasoning", 10.0
 
 
 class ImportEnd(NamedTuple):
-    """How an import ended: ``missing`` samples, ``surplus`` ids, and what could not be read."""
+    """How an import ended: ``missing`` samples, ``surplus`` ids, ids of clips
+    that are ``absent``, and what could not be read."""
 
     run: Run
     is_new: bool
     bad: tuple[Problem, ...]
     missing: tuple[str, ...]
     surplus: tuple[str, ...]
+    absent: tuple[str, ...]
     note: str
     pairing: Pairing
 
@@ -58,6 +60,7 @@ class ImportEnd(NamedTuple):
             "new": self.is_new,
             "missing_ids": list(self.missing),
             "surplus_ids": list(self.surplus),
+            "ids_of_missing_clips": list(self.absent),
             "bad_lines": [str(one) for one in self.bad],
             "note": self.note,
             "read": self.pairing.to_dict(),
@@ -81,12 +84,13 @@ def read_files(
     # One hash in whatever order files are named; what they are called is not in it.
     parts = sorted(f"{source.part or ''}={audio.sha256(source.path)}" for source in sources)
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    asked = Asked([one.id for one in benchmark.samples], benchmark.parts)
+    missing = _absent(benchmark)
+    asked = Asked([*(one.id for one in benchmark.samples), *missing], benchmark.parts)
     found = read_predictions(sources, system, asked, columns=columns)
     if not found.by_id:
         why = f": {found.bad[0]}" if found.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")
-    met, note = match_samples(found, benchmark.samples)
+    met, note = match_samples(found, benchmark.samples, missing)
     absent = ", ".join(asked.unanswered(met.by_id))
     absence = f"no file has answers to {absent}" if absent else ""
     differing = sum(
@@ -98,6 +102,13 @@ def read_files(
     words = f"{differing:,} results have other references than {benchmark.name}, whose count"
     notes = [absence, note, words if differing else "", blank_note(met.texts)]
     return replace(met, sha256=digest, note="; ".join(filter(None, notes)))
+
+
+def _absent(benchmark: Benchmark) -> dict[str, str]:
+    """Ids about clips that are missing, and the files that those would be."""
+    tails = [f"/{one}" for one in benchmark.parts] or [""]
+    missing = benchmark.missing
+    return {one.id + tail: one.file_name or one.id for one in missing for tail in tails}
 
 
 def model_name(given: str | None, predictions: Predictions) -> str:
@@ -125,7 +136,9 @@ def import_run(
     """Keep predictions as a run; what a result file's judge, or ``judge``, said are judgements."""
     samples = benchmark.samples
     by_id = {one.id: one for one in samples}
-    surplus = tuple(key for key in found.by_id if key not in by_id)
+    others = [key for key in found.by_id if key not in by_id]
+    absent = tuple(filter(_absent(benchmark).__contains__, others))
+    surplus = tuple(key for key in others if key not in absent)
     if found.head is not None:  # a result file lists its samples
         samples = tuple(by_id[key] for key in found.by_id if key in by_id)
     spec = RunSpec(
@@ -137,7 +150,7 @@ def import_run(
         tuple(one.id for one in samples),
         kind="imported",
         # Numbers of the whole are given back only with all that they were made of.
-        source=None if found.bad or surplus else found.head,
+        source=None if found.bad or others else found.head,
     )
     is_new = store.find_run(spec) is None
     run = store.begin_run(spec, dataset_of(benchmark))
@@ -161,7 +174,7 @@ def import_run(
         notes.append(f"{unnamed}; --judge names it")
     note = "; ".join(filter(None, notes))
     pairing = Pairing(found, samples)
-    return ImportEnd(run, is_new, tuple(found.bad), missing, surplus, note, pairing)
+    return ImportEnd(run, is_new, tuple(found.bad), missing, surplus, absent, note, pairing)
 
 
 def _outcome(key: str, found: Predictions) -> Outcome:

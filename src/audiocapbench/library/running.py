@@ -26,7 +26,7 @@ from audiocapbench.models import Model, ModelSettings, create_models
 from audiocapbench.plan import Host, RunPlan, aexecute, finish
 from audiocapbench.report.runs import estimate_table
 from audiocapbench.rounds import Call, RunsEnd, now
-from audiocapbench.scores.estimate import Estimate, Scorer
+from audiocapbench.scores.estimate import Estimate, Scorer, counted
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import estimate_records, keep_estimates
 from audiocapbench.store import DEFAULT_STORE, Run, Store
@@ -83,6 +83,8 @@ class RunResult(Result):
         run = self.run
         statuses = self.summary.table.statuses
         notes = [f"{count:,} {status}" for status, count in statuses.items() if status != "ok"]
+        if missing := self.summary.table.missing_clips:
+            notes.append(f"missing and not in these numbers: {counted(missing, 'clip')}")
         notes += [one.failure for one in self.summary.judges.values() if one.failure]
         if self.stop is not None:
             notes.append(f"Stopped: {self.stop.because(self.spending)}.")
@@ -286,6 +288,7 @@ class ImportResult(RunResult):
     def tables(self) -> list[Table]:
         (table,) = super().tables()
         counts = {"bad lines": len(self.end.bad), "about no sample": len(self.end.surplus)}
+        counts["of clips whose audio is missing"] = len(self.end.absent)
         notes = [f"{count:,} {what}" for what, count in counts.items() if count]
         return [replace(table, notes=[*table.notes, *notes])]
 
@@ -351,7 +354,8 @@ def import_run(
         tell(4, 4)
         judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
         summary = summarise(kept, end.run, chosen, judges)
-        result = ImportResult(summary, end=end, notes=benchmark.notes)
+        notes = (*benchmark.notes, *([benchmark.presence] if benchmark.missing else ()))
+        result = ImportResult(summary, end=end, notes=notes)
         result.records()
         keep_estimates(kept, [summary.table])
         return result

@@ -17,7 +17,8 @@ import numpy as np
 
 from audiocapbench import audio
 from audiocapbench.audio import MOST_BYTES, Samples
-from audiocapbench.audio.reader import hashed, open_plain, plain_wav
+from audiocapbench.audio.reader import hashed, open_plain
+from audiocapbench.audio.waveform import plain_wav
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap.encoder import LOADED_BY, AudioTextEncoder, identity, load_encoder
 from audiocapbench.metrics.clap.windows import Cut, Cutting, Sound, View, loop_into, trimmed
