@@ -593,6 +593,8 @@ def test_columns_that_pandas_numbered_are_references_together(tmp_path: Path, st
         "captions_1,caption_2,caption_3",
         "caption1,caption2,caption3_final",
         "caption_1,caption_2,reference",
+        "caption,alt_caption_1,alt_caption_2",
+        "reference,reference2nd,reference_alt",
     ],
 )
 def test_references_that_would_be_left_out_are_refused(tmp_path: Path, names: str) -> None:

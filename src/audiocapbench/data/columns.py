@@ -47,7 +47,9 @@ _STEMS = (
 )
 NUMBERED = tuple(f"{stem}{gap}{n}" for stem in _STEMS for gap in ("_", "") for n in range(21))
 _NUMBERED = re.compile(r"(.*?\D)_?([0-9]{1,3})")
-_ALSO = re.compile(rf"(?:{'|'.join(_STEMS)})_?[0-9]+(?:_.*)?")
+_ALSO = re.compile(
+    rf"(?:(?:alt|human|other|extra)_)?(?:{'|'.join(_STEMS)})_?(?:[0-9]+(?:_.*|st|nd|rd|th)?|alt)"
+)
 _MAPPED = re.compile(r"(?P<name>.*?)\[(?P<form>.+)\]", re.DOTALL)
 
 Roles = Mapping[str, Sequence[str]]
@@ -193,9 +195,9 @@ class Reading:
             elif left:
                 found[role] = left[0]
                 self._say_others(role, left, numbers)
-            if role == "references" and numbers:
+            if role == "references" and (numbers or left):
                 taken = (found[role],) if role in found else numbers
-                like = (*_SURELY_REFERENCES, "caption")
+                like = (*_SURELY_REFERENCES, "caption") if numbers else ()
                 self._others[taken] = [
                     one
                     for one in names
