@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError, check_known
 from audiocapbench.metrics.batches import Corpus, IntArray, ranges, read_corpus
@@ -115,6 +116,7 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
         sums = np.bincount(found.referred[found.hits], weights=products, minlength=len(owners))
         lengths = norms[predicted] * norms[referred]
         similarity += np.divide(sums, lengths, out=np.zeros(len(sums)), where=lengths > 0)
+        del found, weights, sentences, mine, theirs, products  # before the next are made
     # A difference in length is punished, which the original measures in bigrams.
     bigrams = np.maximum(corpus.sentences.lengths - 1, 0).astype(np.float64)
     similarity *= np.exp(-((bigrams[predicted] - bigrams[referred]) ** 2) / (2 * _CIDER_SIGMA**2))
@@ -140,34 +142,48 @@ class NgramMatches(NamedTuple):
 
 
 def match_ngrams(corpus: Corpus) -> Iterator[NgramMatches]:
-    """N-grams of orders 1 to 4, one order after the other, over all samples of a corpus."""
+    """N-grams of orders 1 to 4, one order after the other, over all samples of a corpus.
+
+    Of a million sentences, those of one order are a large part of a gigabyte: none is kept here.
+    """
     sentences, vocabulary = corpus.sentences, len(corpus.words)
-    predictions, (sample_of, references) = corpus.predictions[corpus.place], corpus.pairs()
-    owners, places = ranges(sentences.starts[:-1], sentences.lengths)
+    owners, places = (
+        one.astype(np.int32) for one in ranges(sentences.starts[:-1], sentences.lengths)
+    )
+    ends = sentences.starts[1:].astype(np.int32)
     numbers, size = sentences.ids, vocabulary
     for order in range(1, ORDERS + 1):
         if order > 1:
-            fits = np.flatnonzero(places + order <= sentences.starts[1:][owners])
-            owners, places = owners[fits], places[fits]
+            fits = places + order <= ends[owners]
+            owners, places, numbers = owners[fits], places[fits], numbers[fits]
             # Each is numbered by the n-gram that it extends and by its last token.
-            numbers, size = _rank(numbers[fits] * vocabulary + sentences.ids[places + order - 1])
-        width = max(size, 1)
-        distinct, counts = count_sorted(np.sort(owners * width + numbers))
-        starts = np.searchsorted(distinct // width, np.arange(len(sentences.lengths) + 1))
-        ngrams, lengths = distinct % width, np.diff(starts)
-        predicted, entries = ranges(starts[predictions], lengths[predictions])
-        referred, others = ranges(starts[references], lengths[references])
-        ours, keys = (
-            predicted * width + ngrams[entries],
-            sample_of[referred] * width + ngrams[others],
-        )
-        slots = np.searchsorted(ours, keys)
-        slots[slots == len(ours)] = 0
-        hits = np.flatnonzero(ours[slots] == keys) if len(ours) else slots[:0]
-        yield NgramMatches(
-            *(starts, ngrams, counts, width),
-            *(predicted, entries, referred, others, keys, hits, slots[hits]),
-        )
+            last = sentences.ids[places + order - 1]
+            numbers, size = _rank(numbers.astype(np.int64) * vocabulary + last)
+        yield _matches(corpus, owners, numbers, max(size, 1))
+
+
+def _matches(
+    corpus: Corpus, owners: NDArray[np.int32], numbers: NDArray[np.integer[Any]], width: int
+) -> NgramMatches:
+    """The n-grams of an order, given by their sentences and numbers below ``width``."""
+    predictions, (sample_of, references) = corpus.predictions[corpus.place], corpus.pairs()
+    every = owners.astype(np.int64) * width
+    every += numbers
+    every.sort()
+    distinct, counts = count_sorted(every)
+    del every
+    starts = np.searchsorted(distinct, np.arange(len(corpus.sentences.lengths) + 1) * width)
+    ngrams, lengths = distinct % width, np.diff(starts)
+    predicted, entries = ranges(starts[predictions], lengths[predictions])
+    referred, others = ranges(starts[references], lengths[references])
+    ours, keys = predicted * width + ngrams[entries], sample_of[referred] * width + ngrams[others]
+    slots = np.searchsorted(ours, keys)
+    slots[slots == len(ours)] = 0
+    hits = np.flatnonzero(ours[slots] == keys) if len(ours) else slots[:0]
+    return NgramMatches(
+        *(starts, ngrams, counts, width),
+        *(predicted, entries, referred, others, keys, hits, slots[hits]),
+    )
 
 
 def count_matches(corpus: Corpus) -> FloatArray:
@@ -176,11 +192,14 @@ def count_matches(corpus: Corpus) -> FloatArray:
     table = np.zeros((len(corpus.place), ORDERS + 2))
     if not len(table):
         return table
-    for order, found in enumerate(match_ngrams(corpus)):
+    orders = iter(range(ORDERS))
+    for found in match_ngrams(corpus):
         most = np.zeros(len(found.predicted), dtype=np.int64)
         np.maximum.at(most, found.slots, found.counts[found.referred_entries[found.hits]])
         clipped = np.minimum(most, found.counts[found.predicted_entries])
-        table[:, order] = np.bincount(found.predicted, weights=clipped, minlength=len(table))
+        column = np.bincount(found.predicted, weights=clipped, minlength=len(table))
+        table[:, next(orders)] = column
+        del found  # before the next are made
     owners, references = corpus.pairs()
     predicted = corpus.sentences.lengths[corpus.predictions[corpus.place]]
     lengths = corpus.sentences.lengths[references]
@@ -206,11 +225,14 @@ def _rank(numbers: IntArray) -> tuple[IntArray, int]:
     if len(numbers) and int(numbers.max()) >> (62 - bits):
         distinct, ranks = np.unique(numbers, return_inverse=True)
         return ranks, len(distinct)
-    ordered = np.sort(numbers << bits | np.arange(len(numbers)))
-    distinct, counts = count_sorted(ordered >> bits)
-    ranks = np.empty_like(numbers)
-    ranks[ordered & ((1 << bits) - 1)] = np.repeat(np.arange(len(distinct)), counts)
-    return ranks, len(distinct)
+    ordered = numbers << bits
+    ordered |= np.arange(len(numbers))
+    ordered.sort()
+    begins = np.diff(ordered >> bits, prepend=-1) > 0
+    ordered &= (1 << bits) - 1
+    ranks = np.empty(len(numbers), dtype=np.int32)
+    ranks[ordered] = np.cumsum(begins, dtype=np.int32) - 1
+    return ranks, int(begins.sum())
 
 
 def vocab(
