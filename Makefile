@@ -24,9 +24,9 @@ AXE := axe-core@4.10.3
 # again, and pytest would rewrite all tests in each of its processes.
 export PYTHONDONTWRITEBYTECODE :=
 # As many processes as there are processors; the tests of a file stay together. Where many tests wait,
-# for servers, leases, clusters and browsers, two more use the time.
+# for servers, leases, clusters and browsers, one more uses the time.
 JOBS ?= auto
-test-all test-rest: JOBS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
+test-all test-rest: JOBS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PARALLEL = --numprocesses=$(JOBS) --dist=loadfile
 
 # How long a soak takes.
