@@ -1,6 +1,5 @@
 """Comparisons of two runs: paired on common samples, corrected, and with the answers that moved."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -24,23 +23,11 @@ from audiocapbench.stats import Interval
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Store
 from cells import headings
-from made_store import MadeRun, emptied, made_samples, put_run
+from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(80, categories=("sound", "music"))
 IDS = [sample.id for sample in SAMPLES]
 BASE = dict(zip(IDS, np.random.default_rng(1).uniform(0.1, 0.8, 80).tolist(), strict=True))
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Store]:
-    with Store.open("sqlite:///:memory:") as made:
-        yield made
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    """An empty store."""
-    return emptied(opened)
 
 
 def better(by: float, seed: int = 2) -> dict[str, float]:

@@ -92,17 +92,6 @@ def names(store: Store, run: int, judge: str | None = JUDGE) -> dict[str, str]:
     return {one.name: one.short for one in found(store, run, judge)}
 
 
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Store]:
-    with Store.open("sqlite:///:memory:") as made:
-        yield made
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    return emptied(opened)
-
-
 class Kept(NamedTuple):
     """A store that tests only read: runs to the letter, by our protocol, and without 3 clips."""
 

@@ -1,7 +1,7 @@
 """Gates: corrected for those that are named, one-sided, honest about what they could see."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,6 @@ SAMPLES = made_samples(60)
 IDS = [one.id for one in SAMPLES]
 BASE = np.random.default_rng(0).uniform(0.3, 0.8, 60)
 METRICS = ("rouge_l", "meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "spider", "spice")
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Store]:
-    with Store.open("sqlite:///:memory:") as made:
-        yield made
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Leaderboards: what is ranked together, who is tied, and what failures may mean."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,27 +13,15 @@ from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.leaderboard.tables import PUBLISHED
+from audiocapbench.report.leaderboard.rows import PUBLISHED
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
 from audiocapbench.store import Store
 from cells import cells, headings
-from made_store import MadeRun, emptied, made_samples, put_run
+from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(60, categories=("sound", "music"))
 IDS = [sample.id for sample in SAMPLES]
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Store]:
-    with Store.open("sqlite:///:memory:") as made:
-        yield made
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    """An empty store."""
-    return emptied(opened)
 
 
 def scores(seed: int, mean: float, samples: tuple[Sample, ...] = SAMPLES) -> dict[str, float]:

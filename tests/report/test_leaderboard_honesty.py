@@ -1,6 +1,5 @@
 """Leaderboards under hard conditions: runs that leave clips out, that fail, and odd scorers."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,24 +26,12 @@ from audiocapbench.store.records import RunKind
 from audiocapbench.store.upgrades import traits_of_0_1
 from audiocapbench.table.terminal import fitted, text_of
 from cells import headings
-from made_store import MadeRun, emptied, made_samples, put_run
+from made_store import MadeRun, made_samples, put_run
 from plugin import install_package
 
 SAMPLES = made_samples(60, categories=("sound", "music"))
 IDS = [sample.id for sample in SAMPLES]
 EASY = np.where(np.arange(60) < 30, 0.8, 0.2)
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Store]:
-    with Store.open("sqlite:///:memory:") as made:
-        yield made
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    """An empty store."""
-    return emptied(opened)
 
 
 def run_of(

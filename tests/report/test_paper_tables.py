@@ -20,7 +20,7 @@ from audiocapbench.table.forms import latex_text, markdown_text
 from audiocapbench.table.terminal import fitted
 from cells import cells, headings
 from command import run_command
-from made_store import MadeRun, emptied, made_samples, put_run
+from made_store import MadeRun, made_samples, put_run
 
 JUDGE = "openai/gpt-4.1"
 SAMPLES = made_samples(997, categories=("sound", "music", "speech"))
@@ -40,18 +40,6 @@ gpt-realtime-mini 4.29 3.89 5.01 4.40 0.188 0.020 0.168
 gpt-audio-mini 2.59 2.37 6.84 3.93 0.143 0.011 0.102
 gpt-4o-mini-audio-preview 1.63 1.41 7.90 3.65 0.107 0.010 0.103
 """
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Store]:
-    with Store.open("sqlite:///:memory:") as made:
-        yield made
-
-
-@pytest.fixture
-def store(opened: Store) -> Store:
-    """An empty store."""
-    return emptied(opened)
 
 
 def put_mine(store: Store, score: float = 5.8, *, missing: int = 3) -> int:

@@ -1,29 +1,30 @@
-"""A leaderboard as tables for people and of the paper, as rows for programs, and as JSON."""
+"""A leaderboard as tables for people, as rows for programs, and as JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from statistics import mean
 from typing import Any
 
-from audiocapbench.benchmarks.captioning import published_results
-from audiocapbench.data import Sample
-from audiocapbench.errors import ReportError, check_known
-from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.errors import ReportError
 from audiocapbench.report.leaderboard.board import (
     FEW_SAMPLES,
-    LETTERS,
     Board,
     Entry,
     PairTest,
     Placement,
     PublishedEntry,
-    Ranking,
     RunEntry,
-    rank_runs,
+)
+from audiocapbench.report.leaderboard.paper import paper_table
+from audiocapbench.report.leaderboard.rows import (
+    DEPARTURES,
+    EVERYTHING,
+    board_facts,
+    record,
+    winners_of,
 )
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.compute import category as in_category
-from audiocapbench.scores.departures import DEPARTS, as_objects, in_short
+from audiocapbench.scores.departures import as_objects
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.correlation import Coefficient
@@ -31,18 +32,11 @@ from audiocapbench.stats.power import ALPHA
 from audiocapbench.table import Column, Findings, Result, Row, Table, dollars, signature_notes
 from audiocapbench.table.forms import ALWAYS
 
-PUBLISHED = "published, not run here"
 _COLUMNS = (
     "board benchmark dataset scorer judge signature category model run begun source paper "
     "ranked_by rank rank_best rank_worst tied score low high scored samples as_zero worst best "
     "cost_usd judge_cost_usd latency_s departures"
 ).split()
-_ALL = "all"
-_METRICS = ("meteor", "bleu_4", "rouge_l")
-_DEPARTS = Column("departures", "departs", align="left", wraps=True)
-_WHO = (Column("rank"), Column("model", align="left"), Column("run"))
-_Parts = tuple[list[Column], list[Row], set[str], dict[str, int | None]]
-"""Of a table of the paper: all columns, rows, names of columns that it is without, and winners."""
 _TEST = ("n", "difference", "p", "p_adjusted", "different")
 
 
@@ -70,7 +64,7 @@ class LeaderboardResult(Result):
         """Table 1, 2 or 3 of the paper of each board, with its columns or those that are named."""
         if number not in (1, 2, 3):
             raise ReportError(f"there is no table {number}; the paper has tables 1, 2 and 3")
-        tables = [_paper_table(board, number, columns) for board in self.boards]
+        tables = [paper_table(board, number, columns) for board in self.boards]
         rows = [row for one in tables for row in one.rows]
         return Findings(tables, {"tables": rows, "notes": list(self.notes)}, rows)
 
@@ -82,7 +76,7 @@ class LeaderboardResult(Result):
             rows += [
                 {"board": number, **record(board, one, name)}
                 for one in models
-                for name in (_ALL, *one.by_category)
+                for name in (EVERYTHING, *one.by_category)
             ]
         names = dict.fromkeys([*_COLUMNS, *(name for row in rows for name in row)])
         return [dict.fromkeys(names) | row for row in rows]
@@ -91,11 +85,11 @@ class LeaderboardResult(Result):
         """A row for each test between two runs; ``difference`` is ``model`` less the other."""
         rows: list[Row] = []
         for number, board in enumerate(self.boards, 1):
-            for name, ranking in [(_ALL, board.overall), *board.parts.items()]:
+            for name, ranking in [(EVERYTHING, board.overall), *board.parts.items()]:
                 for pair in ranking.pairs:
                     one, other = (board.entries[at].run for at in (pair.first, pair.second))
                     rows.append(
-                        {"board": number, **_head(board), "category": name}
+                        {"board": number, **board_facts(board), "category": name}
                         | {"model": one.model, "run": one.id, "ranked_by": ranking.ranked_by}
                         | {"scored": pair.n, "other_model": other.model, "other_run": other.id}
                         | {name: getattr(pair, name) for name in _TEST[1:]}
@@ -129,7 +123,7 @@ def _overall(board: Board) -> Table:
         Column("people", form="%"),
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
-        _DEPARTS,
+        DEPARTURES,
         Column("scored", form="{scored:,}/{samples:,}"),
         Column("on", f"on {board.overall.ground:,}", form),
         Column("as_zero", form=form, importance=ALWAYS if by_zero else 5),
@@ -145,7 +139,7 @@ def _overall(board: Board) -> Table:
         left_out |= {"as_zero"} if missing else {"as_zero", "bounds"}
     if all(one.judge_cost_usd is None for one in board.entries):
         left_out.add("judge_cost_usd")
-    left_out |= set() if board.departures else {_DEPARTS.name}
+    left_out |= set() if board.departures else {DEPARTURES.name}
     if not board.entries:
         left_out |= {"run", "ranks", "tied", "scored", "bounds", "cost", "latency_s"}
     kept = [one for one in columns if one.name not in left_out]
@@ -164,7 +158,7 @@ def _overall(board: Board) -> Table:
             row |= {"worst": worst, "best": best, "on": one.overall.score}
             row |= {"people": board.people.get(one.run.id)}
         rows.append(row)
-    won = _winners(board, entries, {"on" if board.overall.uneven else "score": board.overall})
+    won = winners_of(board, entries, {"on" if board.overall.uneven else "score": board.overall})
     said = [board.verdict] if board.verdict else []
     return Table(_title(board), rows, kept, notes, winners=won, verdicts=said)
 
@@ -215,58 +209,6 @@ def _by_category(board: Board) -> Table:
     if too_few:
         notes.append(f"Too few samples to tell any two models apart in {', '.join(too_few)}.")
     return Table(f"{_title(board)}, by category", rows, columns, notes)
-
-
-def record(board: Board, one: Entry, name: str = _ALL) -> Row:
-    """What is known of a model on everything, or on a category: only the columns that it has."""
-    head = _head(board) | {"category": name}
-    if isinstance(one, PublishedEntry):
-        scorer = board.scorer.name if board.scorer.judge is None else f"{one.judge}: {OVERALL}"
-        head |= {"dataset": "", "signature": "", "scorer": scorer, "judge": one.judge}
-        head |= {"model": one.model, "source": PUBLISHED, "paper": one.source, "departures": ""}
-        if name != _ALL:
-            return {**head, "score": one.by_category[name]}
-        return {**one.dimensions, **one.metrics, **head, "score": one.score}
-    table, run, place, key = one.table, one.run, one.overall, ALL
-    if name != _ALL:
-        place, key = one.by_category[name], in_category(name)
-    (rank_best, rank_worst), estimate = place.ranks or (None, None), one.estimate(key)
-    row: Row = {
-        **one.dimensions_of(key),
-        **{own.name: table.point(own, key).value for own in table.scorers if not own.judge},
-        **head,
-        "model": run.model,
-        "run": run.id,
-        "begun": run.created_at,
-        "source": "run",
-        "ranked_by": (board.overall if name == _ALL else board.parts[name]).ranked_by,
-        "rank": place.rank,
-        "rank_best": rank_best,
-        "rank_worst": rank_worst,
-        "tied": place.tied,
-        "scored": estimate.n,
-        "samples": estimate.coverage.total,
-        **estimate.flat(),
-    }
-    if one.label in board.departures:
-        row[_DEPARTS.name] = in_short(board.departures[one.label])
-    if name == _ALL:
-        row |= {"cost_usd": table.cost_usd, "judge_cost_usd": one.judge_cost_usd}
-        row |= {"latency_s": table.latency_s}
-        if (people := board.people.get(run.id)) is not None:
-            low, high = people.interval or (None, None)
-            row |= {"people": people.value, "people_low": low, "people_high": high}
-    return row
-
-
-def _head(board: Board) -> Row:
-    return {
-        "benchmark": board.benchmark,
-        "dataset": board.dataset,
-        "scorer": board.scorer.label,
-        "judge": board.scorer.judge or "",
-        "signature": str(board.signature),
-    }
 
 
 def _board_document(board: Board) -> dict[str, Any]:
@@ -338,123 +280,3 @@ def _test(board: Board, pair: PairTest) -> Row:
     runs = [board.entries[place].run.id for place in (pair.first, pair.second)]
     test = {name: getattr(pair, name) for name in _TEST}
     return {"runs": runs, **test, "tested": True}
-
-
-def _paper_results(board: Board) -> _Parts:
-    form, entries = f".{board.scorer.digits}f", board.rows
-    dimensions = dict.fromkeys(name for one in entries for name in one.dimensions)
-    # The paper's metrics where anybody has them, then the runs' others; not what ranks.
-    own_metrics = [one.name for run in board.entries for one in run.table.scorers if not one.judge]
-    has = {*own_metrics, *(name for one in board.published for name in one.metrics)}
-    known = dict.fromkeys([*_METRICS, *own_metrics])
-    metrics = [one for one in known if one in has and one != board.scorer.column]
-    columns = [
-        *_WHO,
-        *(Column(name, name, ".2f", importance=5) for name in dimensions),
-        Column(board.scorer.column, board.scorer.column, form),
-        *(Column(name, form=form, importance=3) for name in ("low", "high", "worst", "best")),
-        *(Column(name, name, ".3f", importance=4) for name in metrics),
-        Column("scored", importance=2),
-        _DEPARTS,
-    ]
-    left_out = {"run", *metrics} - set(_METRICS)
-    if not board.entries:
-        left_out |= {"low", "high", "scored"}
-    if all(board.bounds(one) is None for one in board.entries):
-        left_out |= {"worst", "best"}
-    tables, won = [one.table for one in board.entries], {board.scorer.column: board.overall}
-    own = {one.column: one for run in tables for one in run.scores}
-    for name in {*dimensions, *metrics} & own.keys() if len(tables) > 1 else ():
-        alike = {one.signature(own[name]) for one in tables}
-        won |= {name: rank_runs(own[name], [ALL], tables)[0]} if len(alike) == 1 else {}
-    rows = [_paper_row(board, one) for one in entries]
-    return columns, rows, left_out, _winners(board, entries, won)
-
-
-def _paper_categories(board: Board) -> _Parts:
-    form, overall = f".{board.scorer.digits}f", board.scorer.column
-    columns = [
-        *_WHO,
-        *(Column(name, name, form) for name in board.categories),
-        Column(overall, overall, form),
-        Column("scored"),
-        _DEPARTS,
-    ]
-    rows = []
-    for one in board.rows:
-        rows.append(_paper_row(board, one))
-        for name in board.categories:
-            if isinstance(one, PublishedEntry):
-                rows[-1][name] = one.by_category.get(name)
-            else:
-                rows[-1][name] = one.table.point(board.scorer, in_category(name)).value
-    left_out = {"rank", "run", overall} | (set() if board.entries else {"scored"})
-    return columns, rows, left_out, _winners(board, board.rows, board.parts)
-
-
-def _winners(
-    board: Board, rows: Sequence[Entry], rankings: Mapping[str, Ranking]
-) -> dict[str, int | None]:
-    """Rows of those that tests show to be the best; published rows are part of no test."""
-    places = {} if board.published else {name: one.winner for name, one in rankings.items()}
-    found = {name: board.entries[at] for name, at in places.items() if at is not None}
-    return {name: rows.index(one) for name, one in found.items()}
-
-
-def _paper_row(board: Board, one: Entry) -> Row:
-    """Who it is, and how it ranks; runs have no places among published rows, as no test says it."""
-    row = record(board, one) | {"model": board.name_of(one)}
-    row[board.scorer.column] = row["score"]
-    if isinstance(one, PublishedEntry):
-        return row | {"rank": one.printed_rank, "scored": board.samples + board.missing_clips}
-    worst, best = board.bounds(one) or (None, None)
-    rank = None if board.published else one.overall.rank
-    return row | {"rank": rank, "worst": worst, "best": best}
-
-
-def _paper_composition(board: Board) -> _Parts:
-    groups: dict[tuple[str, str], list[Sample]] = {}
-    for sample in board.entries[0].table.samples if board.entries else ():
-        source = str(sample.details.get("source") or "–")
-        groups.setdefault((sample.category, source), []).append(sample)
-    rows: list[Row] = []
-    for (kind, source), samples in groups.items():
-        answers = [one.table.outcomes.get(sample.id) for one in board.entries for sample in samples]
-        lengths = [len(one.reply.text) for one in answers if one and one.reply.text]
-        captions = mean(len(sample.references[0]) for sample in samples)
-        rows.append({"category": kind, "source": source, "samples": len(samples)})
-        rows[-1] |= {"caption_chars": captions, "answer_chars": mean(lengths) if lengths else None}
-    results = None if board.entries else published_results(board.benchmark)
-    rows += [{**row, "answer_chars": None} for row in (results.composition if results else ())]
-    total = {"category": "total", "source": "", "samples": board.samples}
-    rows.append(total | dict.fromkeys(("caption_chars", "answer_chars")))
-    chars = [Column(name, name, ".0f") for name in ("caption_chars", "answer_chars")]
-    columns = [*map(Column, ("category", "source", "samples")), *chars]
-    return columns, rows, set() if board.entries else {"answer_chars"}, {}
-
-
-def _paper_table(board: Board, number: int, wanted: Sequence[str]) -> Table:
-    make = (_paper_results, _paper_categories, _paper_composition)[number - 1]
-    columns, rows, left_out, winners = make(board)
-    known = {one.name: one for one in columns}
-    left_out |= set() if board.departures else {_DEPARTS.name}
-    names = wanted or [name for name in known if name not in left_out]
-    for name in names:
-        check_known("column", name, known, ReportError)
-    title = f"{board.benchmark}, table {number}"
-    notes = ["caption_chars: mean length of first captions; answer_chars: of all models' answers."]
-    notes += [one for one in board.notes if one.startswith(DEPARTS)]
-    if number != 3:
-        by = f"judged by {board.scorer.judge}" if board.scorer.judge else f"by {board.scorer.name}"
-        title += f", {by}, {board.samples:,} samples"
-        notes = [one for one in board.notes if not one.startswith(LETTERS)]
-        # Of what ranks, and of the metrics that are shown.
-        signatures = {str(board.signature)} | {
-            str(entry.table.signature(one))
-            for entry in board.entries
-            for one in entry.table.scorers
-            if not one.judge and one.name in names
-        }
-        notes += signature_notes(sorted(signatures))
-    chosen = [{"table": title, **{name: row.get(name) for name in names}} for row in rows]
-    return Table(title, chosen, [known[name] for name in names], notes, winners=winners)
