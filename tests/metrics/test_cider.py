@@ -1,6 +1,7 @@
 """CIDEr-D, by hand and against pycocoevalcap."""
 
 import math
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.ngrams import cider_d
+from audiocapbench.metrics import ngrams
+from audiocapbench.metrics.batches import read_corpus
+from audiocapbench.metrics.ngrams import bleu_coco, cider_d
 from coco_oracle import Corpus, clotho, conette, tokenised
 from needs import needs
 
@@ -34,6 +37,22 @@ def test_words_in_every_sample_weigh_nothing() -> None:
 def test_one_sample_is_refused_with_the_reason() -> None:
     with pytest.raises(MetricError, match="at least two samples"):
         cider_d(["a dog"], [["a dog"]])
+
+
+def test_samples_taken_in_parts_score_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bit for bit, with sentences that repeat across parts, blank ones and other counts of them."""
+    words = ["dog", "barks", "rain", "the", "on", "a", "roof"]
+    draw = random.Random(4)
+    texts = [" ".join(draw.choices(words, k=draw.randrange(9))) for _ in range(60)]
+    predictions = draw.choices(texts, k=90)
+    references = [draw.choices(texts, k=draw.randint(1, 6)) for _ in predictions]
+    whole = [cider_d(predictions, references), *bleu_coco(predictions, references)]
+    monkeypatch.setattr(ngrams, "_TOKENS_AT_ONCE", 40)
+    parts = [cider_d(predictions, references), *bleu_coco(predictions, references)]
+    assert len(list(ngrams.in_parts(read_corpus(predictions, references)))) > 10
+    for one, other in zip(whole, parts, strict=True):
+        assert np.array_equal(one.samples, other.samples)
+        assert np.array_equal(one.statistics, other.statistics)
 
 
 def test_no_samples_score_zero() -> None:

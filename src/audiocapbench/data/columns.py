@@ -198,12 +198,13 @@ class Reading:
             if role == "references" and (numbers or left):
                 taken = (found[role],) if role in found else numbers
                 like = (*_SURELY_REFERENCES, "caption") if numbers else ()
-                self._others[taken] = [
+                others = [
                     one
                     for one in names
                     if one not in (*taken, *found.values())
                     and (fold_name(one) in like or _ALSO.fullmatch(fold_name(one)))
                 ]
+                self._others |= {taken: others} if others else {}
         index = names[0] if names and fold_name(names[0]) in INDEXES else None
         if index is not None and found.get("id", index) != index:
             self.note("its first column numbers the rows, and was left out")

@@ -182,7 +182,7 @@ def encoding_of(content: bytes, *, guess: bool = False) -> str:
     for at, name in ((1, "utf-16-le"), (0, "utf-16-be")) if guess else ():
         if head[at::2].count(0) > 0.8 * len(head[at::2]) and not head[1 - at :: 2].count(0):
             return name
-    high = re.findall(rb"[\x80-\xff]+", content) if guess else []
+    high = re.findall(rb"[\x80-\xff]+", content) if guess and not content.isascii() else []
     if high and not _CONTROL.search(content) and content.decode("utf-8", "ignore").isascii():
         # Letters of other alphabets would stand side by side; what is UTF-8 elsewhere is damaged.
         count = sum(map(len, high))

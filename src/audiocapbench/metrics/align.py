@@ -23,6 +23,7 @@ from audiocapbench.metrics.batches import (
     common_lengths,
     equal_word_masks,
     number_things,
+    numbers_in,
     ranges,
     read_corpus,
     score_samples,
@@ -188,12 +189,12 @@ def _terms(corpus: Corpus) -> Sentences:
         for word in corpus.words
     ]
     numbers = number_things(term for terms in terms_of_words for term in terms)
-    flat = np.array([numbers[term] for terms in terms_of_words for term in terms], dtype=np.int64)
+    flat = np.array([numbers[term] for terms in terms_of_words for term in terms], dtype=np.int32)
     word_starts = starts_of([len(terms) for terms in terms_of_words])
     words, starts = corpus.sentences
-    lengths = np.diff(word_starts)[words]
-    _, places = ranges(word_starts[words], lengths)
-    return Sentences(flat[places], starts_of(lengths)[starts])
+    lengths = np.diff(word_starts).astype(np.int32)[words]
+    ends = starts_of(lengths)[starts]
+    return Sentences(flat[numbers_in(word_starts[words], lengths)], ends)
 
 
 def _f_measures(batch: Batch) -> FloatArray:

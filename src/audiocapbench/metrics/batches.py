@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ _NO_REFERENCE_WORD = -2
 class Sentences(NamedTuple):
     """Sentences as word numbers, end to end; sentence i is ids[starts[i]:starts[i + 1]]."""
 
-    ids: IntArray
+    ids: NDArray[np.integer[Any]]
     starts: IntArray
 
     @property
@@ -46,7 +46,7 @@ class Sentences(NamedTuple):
         rows = np.arange(lengths.max(initial=1))[:, np.newaxis]
         if not len(self.ids):
             return np.full((len(rows), len(chosen)), filler, dtype=np.int64)
-        columns: IntArray = self.ids.take(first + rows, mode="clip")
+        columns = self.ids.take(first + rows, mode="clip").astype(np.int64)
         np.putmask(columns, rows >= lengths, filler)
         return columns
 
@@ -116,9 +116,15 @@ def starts_of(lengths: Sequence[int] | IntArray) -> IntArray:
 
 def ranges(starts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
     """Concatenate ranges: for each number in them, which range it is from, and the number."""
-    owners = np.repeat(np.arange(len(lengths)), lengths)
-    before = np.cumsum(lengths) - lengths
-    return owners, np.arange(len(owners)) + (starts - before)[owners]
+    return np.repeat(np.arange(len(lengths)), lengths), numbers_in(starts, lengths)
+
+
+def numbers_in(starts: IntArray, lengths: IntArray) -> IntArray:
+    before = np.cumsum(lengths)
+    before -= lengths
+    numbers = np.repeat(np.subtract(starts, before, out=before), lengths)
+    numbers += np.arange(len(numbers))
+    return numbers
 
 
 def score_samples(
@@ -191,14 +197,14 @@ def _intern(
     texts = number_things(chain(predicted, chain.from_iterable(own_references)))
     words: defaultdict[str, int] = defaultdict()
     words.default_factory = words.__len__
-    ids, lengths = array("q"), array("q")  # words themselves would take ten times as much
+    ids, lengths = array("i"), array("i")  # words themselves would take twenty times as much
     for text in texts:
         tokens = tokenize(text) if tokenize else text.lower().split()
         ids.extend(map(words.__getitem__, tokens))
         lengths.append(len(tokens))
     return Corpus(
         words=list(words),
-        sentences=Sentences(np.array(ids), starts_of(np.array(lengths))),
+        sentences=Sentences(np.frombuffer(ids, np.int32), starts_of(lengths)),
         predictions=_numbers_of(predicted, texts),
         references=_numbers_of(chain.from_iterable(own_references), texts),
         reference_starts=starts_of(list(map(len, own_references))),

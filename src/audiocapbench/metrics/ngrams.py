@@ -5,14 +5,14 @@ caption evaluation does."""
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError, check_known
-from audiocapbench.metrics.batches import Corpus, IntArray, ranges, read_corpus
+from audiocapbench.metrics.batches import Corpus, IntArray, Sentences, ranges, read_corpus
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions, ratio
 from audiocapbench.signature import sign
 
@@ -22,6 +22,7 @@ _SMOOTHING_COUNT = 0.1
 # the same as in the COCO evaluation, or the numbers would not be equal.
 _ADDED = np.array([1e-15] * ORDERS + [1e-9] * ORDERS + [1e-15, 1e-9])
 _CIDER_SIGMA, _CIDER_SCALE = 6.0, 10.0
+_TOKENS_AT_ONCE = 1 << 20
 
 
 def bleu(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> list[MetricResult]:
@@ -101,22 +102,24 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     owners, referred = corpus.pairs()
     predicted = corpus.predictions[corpus.place][owners]
     similarity = np.zeros(len(owners))
-    for found in match_ngrams(corpus):
-        documents = np.bincount(
-            count_sorted(np.sort(found.keys))[0] % found.size, minlength=found.size
-        )
+    for ngrams in number_ngrams(corpus):
+        documents = np.zeros(ngrams.size)
+        for part in in_parts(corpus):
+            sentences, numbers = ngrams.of(part.references)
+            keys, _ = ngrams.distinct(part.owners[sentences], numbers)
+            documents += np.bincount(keys % ngrams.size, minlength=ngrams.size)
         rarity = np.log(float(len(predictions))) - np.log(np.maximum(documents, 1))
-        weights = found.counts * rarity[found.ngrams]
-        sentences = np.repeat(np.arange(len(found.starts) - 1), np.diff(found.starts))
-        squares = np.bincount(sentences, weights=weights**2, minlength=len(found.starts) - 1)
-        norms = np.sqrt(squares)
-        mine = weights[found.predicted_entries[found.slots]]
-        theirs = weights[found.referred_entries[found.hits]]
-        products = np.minimum(mine, theirs) * theirs
-        sums = np.bincount(found.referred[found.hits], weights=products, minlength=len(owners))
-        lengths = norms[predicted] * norms[referred]
-        similarity += np.divide(sums, lengths, out=np.zeros(len(sums)), where=lengths > 0)
-        del found, weights, sentences, mine, theirs, products  # before the next are made
+        for part in in_parts(corpus):
+            found = ngrams.match(part)
+            ours = found.predicted_counts * rarity[found.predicted]
+            theirs = found.referred_counts * rarity[found.referred]
+            norms = np.sqrt(np.bincount(found.samples, ours**2, len(part.predictions)))
+            others = np.sqrt(np.bincount(found.pairs, theirs**2, len(part.references)))
+            products = np.minimum(ours[found.slots], theirs[found.hits]) * theirs[found.hits]
+            sums = np.bincount(found.pairs[found.hits], products, len(part.references))
+            lengths = norms[part.owners] * others
+            own = np.divide(sums, lengths, out=np.zeros(len(sums)), where=lengths > 0)
+            similarity[part.pairs] += own
     # A difference in length is punished, which the original measures in bigrams.
     bigrams = np.maximum(corpus.sentences.lengths - 1, 0).astype(np.float64)
     similarity *= np.exp(-((bigrams[predicted] - bigrams[referred]) ** 2) / (2 * _CIDER_SIGMA**2))
@@ -125,65 +128,91 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     return MetricResult.of_means("cider_d", signature, samples)
 
 
-class NgramMatches(NamedTuple):
-    """N-grams of one order of all samples; an entry is a distinct n-gram of a sentence."""
+class Part(NamedTuple):
+    """Some of the samples: of a million sentences at once, n-grams would take a gigabyte."""
 
-    starts: IntArray  # of each sentence's entries
-    ngrams: IntArray  # of each entry
-    counts: IntArray
+    samples: slice
+    predictions: IntArray  # their sentences
+    pairs: slice  # of ``Corpus.pairs``
+    owners: IntArray  # of each of these, the sample's place in the part
+    references: IntArray
+
+
+class Matches(NamedTuple):
+    """Distinct n-grams of the predictions and of the references of a part, and which meet."""
+
+    samples: IntArray  # of each n-gram of the predictions
+    predicted: IntArray
+    predicted_counts: IntArray
+    pairs: IntArray  # of each n-gram of the references
+    referred: IntArray
+    referred_counts: IntArray
+    hits: IntArray  # those of the references that are predicted
+    slots: IntArray  # and which of the predictions' they are
+
+
+class Ngrams(NamedTuple):
+    """N-grams of one order: the number, below ``size``, of the one that begins at each token."""
+
+    sentences: Sentences
+    order: int
+    numbers: NDArray[np.int32]
     size: int
-    predicted: IntArray  # the sample of each entry of the predictions
-    predicted_entries: IntArray  # their places in ``counts`` and ``ngrams``
-    referred: IntArray  # the reference of each entry of the references
-    referred_entries: IntArray
-    keys: IntArray  # of these: sample times ``size`` plus n-gram
-    hits: IntArray  # those of these whose n-gram is predicted
-    slots: IntArray  # and by which entry of the predictions
+
+    def of(self, chosen: IntArray) -> tuple[IntArray, NDArray[np.int32]]:
+        """The place among the chosen sentences of each of their n-grams, and its number."""
+        starts = self.sentences.starts[chosen]
+        ends = self.sentences.starts[chosen + 1] - self.order + 1
+        owners, places = ranges(starts, np.maximum(ends - starts, 0))
+        return owners, self.numbers[places]
+
+    def distinct(self, owners: IntArray, numbers: NDArray[np.int32]) -> tuple[IntArray, IntArray]:
+        """Those of each owner, as its place times ``size`` plus the number, and how many each."""
+        keys = owners * self.size
+        keys += numbers
+        keys.sort()
+        begins = np.flatnonzero(np.diff(keys, prepend=-1))
+        return keys[begins], np.diff(begins, append=len(keys))
+
+    def match(self, part: Part) -> Matches:
+        ours, our_counts = self.distinct(*self.of(part.predictions))
+        theirs, their_counts = self.distinct(*self.of(part.references))
+        samples, predicted = np.divmod(ours, self.size)
+        pairs, referred = np.divmod(theirs, self.size)
+        keys = part.owners[pairs] * self.size + referred
+        slots = np.searchsorted(ours, keys)
+        slots[slots == len(ours)] = 0
+        hits = np.flatnonzero(ours[slots] == keys) if len(ours) else slots[:0]
+        found = (samples, predicted, our_counts, pairs, referred, their_counts)
+        return Matches(*found, hits, slots[hits])
 
 
-def match_ngrams(corpus: Corpus) -> Iterator[NgramMatches]:
-    """N-grams of orders 1 to 4, one order after the other, over all samples of a corpus.
-
-    Of a million sentences, those of one order are a large part of a gigabyte: none is kept here.
-    """
-    sentences, vocabulary = corpus.sentences, len(corpus.words)
-    owners, places = (
-        one.astype(np.int32) for one in ranges(sentences.starts[:-1], sentences.lengths)
-    )
-    ends = sentences.starts[1:].astype(np.int32)
-    numbers, size = sentences.ids, vocabulary
+def number_ngrams(corpus: Corpus) -> Iterator[Ngrams]:
+    """N-grams of orders 1 to 4, one order after the other."""
+    sentences, vocabulary = corpus.sentences, max(len(corpus.words), 1)
+    ids, starts = sentences
+    fits = np.ones(len(ids), dtype=bool)
+    numbers, size = ids.astype(np.int32), vocabulary
     for order in range(1, ORDERS + 1):
         if order > 1:
-            fits = places + order <= ends[owners]
-            owners, places, numbers = owners[fits], places[fits], numbers[fits]
+            fits[starts[1:][sentences.lengths >= order - 1] - order + 1] = False
             # Each is numbered by the n-gram that it extends and by its last token.
-            last = sentences.ids[places + order - 1]
-            numbers, size = _rank(numbers.astype(np.int64) * vocabulary + last)
-        yield _matches(corpus, owners, numbers, max(size, 1))
+            extended = numbers[fits].astype(np.int64)
+            extended *= vocabulary
+            extended += ids[order - 1 :][fits[: max(len(ids) - order + 1, 0)]]
+            numbers[fits], size = _rank(extended)
+        yield Ngrams(sentences, order, numbers, max(size, 1))
 
 
-def _matches(
-    corpus: Corpus, owners: NDArray[np.int32], numbers: NDArray[np.integer[Any]], width: int
-) -> NgramMatches:
-    """The n-grams of an order, given by their sentences and numbers below ``width``."""
-    predictions, (sample_of, references) = corpus.predictions[corpus.place], corpus.pairs()
-    every = owners.astype(np.int64) * width
-    every += numbers
-    every.sort()
-    distinct, counts = count_sorted(every)
-    del every
-    starts = np.searchsorted(distinct, np.arange(len(corpus.sentences.lengths) + 1) * width)
-    ngrams, lengths = distinct % width, np.diff(starts)
-    predicted, entries = ranges(starts[predictions], lengths[predictions])
-    referred, others = ranges(starts[references], lengths[references])
-    ours, keys = predicted * width + ngrams[entries], sample_of[referred] * width + ngrams[others]
-    slots = np.searchsorted(ours, keys)
-    slots[slots == len(ours)] = 0
-    hits = np.flatnonzero(ours[slots] == keys) if len(ours) else slots[:0]
-    return NgramMatches(
-        *(starts, ngrams, counts, width),
-        *(predicted, entries, referred, others, keys, hits, slots[hits]),
-    )
+def in_parts(corpus: Corpus) -> Iterator[Part]:
+    owners, references = corpus.pairs()
+    tokens = np.cumsum(corpus.sentences.lengths[references])
+    cuts = owners[np.flatnonzero(np.diff(tokens // _TOKENS_AT_ONCE)) + 1]
+    bounds = [0, *np.unique(cuts[cuts > 0]).tolist(), len(corpus.place)]
+    for first, last in pairwise(bounds):
+        pairs = slice(*np.searchsorted(owners, [first, last]).tolist())
+        predictions = corpus.predictions[corpus.place[first:last]]
+        yield Part(slice(first, last), predictions, pairs, owners[pairs] - first, references[pairs])
 
 
 def count_matches(corpus: Corpus) -> FloatArray:
@@ -192,14 +221,14 @@ def count_matches(corpus: Corpus) -> FloatArray:
     table = np.zeros((len(corpus.place), ORDERS + 2))
     if not len(table):
         return table
-    orders = iter(range(ORDERS))
-    for found in match_ngrams(corpus):
-        most = np.zeros(len(found.predicted), dtype=np.int64)
-        np.maximum.at(most, found.slots, found.counts[found.referred_entries[found.hits]])
-        clipped = np.minimum(most, found.counts[found.predicted_entries])
-        column = np.bincount(found.predicted, weights=clipped, minlength=len(table))
-        table[:, next(orders)] = column
-        del found  # before the next are made
+    for ngrams in number_ngrams(corpus):
+        for part in in_parts(corpus):
+            found = ngrams.match(part)
+            most = np.zeros(len(found.samples), dtype=np.int64)
+            np.maximum.at(most, found.slots, found.referred_counts[found.hits])
+            clipped = np.minimum(most, found.predicted_counts)
+            column = np.bincount(found.samples, clipped, len(part.predictions))
+            table[part.samples, ngrams.order - 1] = column
     owners, references = corpus.pairs()
     predicted = corpus.sentences.lengths[corpus.predictions[corpus.place]]
     lengths = corpus.sentences.lengths[references]
@@ -210,28 +239,25 @@ def count_matches(corpus: Corpus) -> FloatArray:
     return table
 
 
-def count_sorted(ordered: IntArray) -> tuple[IntArray, IntArray]:
-    """Find the distinct ones among ascending numbers that are not negative, and their counts."""
-    begins = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return ordered[begins], np.diff(begins, append=len(ordered))
-
-
-def _rank(numbers: IntArray) -> tuple[IntArray, int]:
+def _rank(numbers: IntArray) -> tuple[NDArray[np.integer[Any]], int]:
     """The rank of each number among the distinct ones, and how many those are.
 
-    Places are sorted along in the low bits where they fit: several times as fast as ``np.unique``.
+    Places are sorted along in the low bits where they fit, several times as fast as ``np.unique``;
+    ``numbers`` themselves are lost.
     """
     bits = len(numbers).bit_length()
     if len(numbers) and int(numbers.max()) >> (62 - bits):
-        distinct, ranks = np.unique(numbers, return_inverse=True)
-        return ranks, len(distinct)
-    ordered = numbers << bits
-    ordered |= np.arange(len(numbers))
-    ordered.sort()
-    begins = np.diff(ordered >> bits, prepend=-1) > 0
-    ordered &= (1 << bits) - 1
+        distinct, every = np.unique(numbers, return_inverse=True)
+        return every, len(distinct)
+    numbers <<= bits
+    numbers |= np.arange(len(numbers))
+    numbers.sort()
+    heads, begins = numbers >> bits, np.ones(len(numbers), dtype=bool)
+    np.not_equal(heads[1:], heads[:-1], out=begins[1:])
+    del heads
+    numbers &= (1 << bits) - 1
     ranks = np.empty(len(numbers), dtype=np.int32)
-    ranks[ordered] = np.cumsum(begins, dtype=np.int32) - 1
+    ranks[numbers] = np.cumsum(begins, dtype=np.int32) - 1
     return ranks, int(begins.sum())
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
 from string import ascii_letters, ascii_lowercase, digits
+from sys import intern
 
 from audiocapbench.metrics.shipped import read_lists, with_pieces
 
@@ -177,7 +178,7 @@ def tokenize(text: str) -> list[str]:
 @lru_cache(maxsize=_TEXTS_KEPT)
 def tokens_of(text: str) -> tuple[str, ...]:
     """A caption's tokens, remembered for the metrics that ask about the same captions."""
-    return tuple(tokenize(text))
+    return tuple(map(intern, tokenize(text)))  # each word once, or texts would take a third
 
 
 def parts_of(text: str) -> Sequence[str]:
