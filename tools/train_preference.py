@@ -122,7 +122,7 @@ def cross_validate(votes: Compared, attacks: Compared) -> NDArray[np.bool_]:
     return right
 
 
-def accuracies(right: NDArray[np.bool_], compared: Compared) -> dict[str, Any]:
+def accuracies(right: NDArray[np.bool_] | Floats, compared: Compared) -> dict[str, Any]:
     """Shares in percent, all and by kind, with an interval over clips."""
     clips, places = np.unique(compared.clips, return_inverse=True)
     sizes, hits = np.bincount(places), np.bincount(places, weights=right)

@@ -1,14 +1,15 @@
 """Scorers that hear: CAF-Score's published files, its blend, and what hearing adds to ours."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from audiocapbench.data.problems import InvalidDataError
-from audiocapbench.errors import TrialError
+from audiocapbench.errors import MetricError, TrialError
 from audiocapbench.meta.pairs import CaptionPair, pair_set, read_pairs
-from audiocapbench.meta.scorers.scorer import Choice, create_scorer
+from audiocapbench.meta.scorers.scorer import Choice, PointwiseScorer, create_scorer
 
 FIRST, SECOND, TIE, UNKNOWN = Choice
 BARK = "a dog barks"
@@ -75,3 +76,63 @@ def test_a_result_file_without_its_pairs_is_refused(tmp_path: Path, results: obj
     file = write_json(tmp_path / "caf.json", [{"Result_Metric": {}}, {"Results": results}])
     with pytest.raises(InvalidDataError, match="score_a and score_b"):
         create_scorer(f"scores:{file}").choose([pair("1.wav")])
+
+
+def score_file(path: Path, first: float, second: float) -> Path:
+    rows = [{"file_name": "1.wav", "caption": BARK, "score": first}]
+    return write_json(path, [*rows, {"file_name": "1.wav", "caption": "a cat", "score": second}])
+
+
+def test_caf_is_the_published_blend(tmp_path: Path) -> None:
+    clap = score_file(tmp_path / "clap.json", 0.5, 0.6)
+    rate = score_file(tmp_path / "rate.json", 1.0, 0.5)
+    scorer = create_scorer(f"metric:caf[clap={clap},rate={rate}]")
+    assert isinstance(scorer, PointwiseScorer)
+    first, second = scorer.score([pair("1.wav")])
+    assert first[0] == pytest.approx(0.8 * 0.5 + 0.2 * 1.0, abs=1e-12)
+    assert second[0] == pytest.approx(0.8 * 0.6 + 0.2 * 0.5, abs=1e-12)
+    assert {"clap", "rate"} <= dict(scorer.signature.fields).keys()
+    alone = create_scorer(f"metric:caf[clap={clap}]")
+    with pytest.raises(MetricError, match="blends two scores"):
+        alone.choose([pair("1.wav")])
+
+
+@pytest.mark.parametrize("ears", ["clap", "rate", "caf", "clap={},rate"])
+@pytest.mark.parametrize("references", ["all", "none"])
+def test_what_is_heard_moves_preference(tmp_path: Path, ears: str, references: str) -> None:
+    def scores(first: float) -> tuple[float, str]:
+        file = score_file(tmp_path / f"{first}.json", first, 0.5)
+        options = f"{ears.format(file)}={file},references={references}"
+        scorer = create_scorer(f"metric:preference[{options}]")
+        assert isinstance(scorer, PointwiseScorer)
+        asked = pair("1.wav")
+        if references == "none":
+            asked = replace(asked, references_first=(), references_second=())
+        return float(scorer.score([asked])[0][0]), str(scorer.signature)
+
+    (low, signature), (high, _) = scores(0.1), scores(0.9)
+    assert 0 <= low < high <= 1
+    assert ears.partition("=")[0] in signature.partition("blend:")[2].partition("|")[0]
+
+
+def test_ears_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    file = score_file(tmp_path / "ten.json", 7, 3)
+    asked = [pair("1.wav")]
+    with pytest.raises(MetricError, match="from 0 to 1, and one is 7"):
+        create_scorer(f"metric:preference[rate={file}]").choose(asked)
+    with pytest.raises(MetricError, match="leave out clap and rate"):
+        create_scorer(f"metric:preference[caf={file},rate={file}]").choose(asked)
+    with pytest.raises(MetricError, match="must hear"):
+        create_scorer("metric:preference[references=none]").choose(asked)
+    with pytest.raises(TrialError, match="no such file of scores"):
+        create_scorer("metric:preference[rate=nobody]")
+
+
+@pytest.mark.slow
+def test_with_ears_preference_agrees_with_people_on_voted_pairs(shared: Path) -> None:
+    pairs = read_pairs("brace-main", [shared / "brace/AudioCaps_Main.json"])
+    voted = [one for one in pairs if one.answer is not None and not one.answer_set]
+    file = shared / "caf/audiocaps_main/qwen3omni_mgaclap.json"
+    chosen = create_scorer(f"metric:preference[caf={file}]").choose(voted)
+    right = [choice.value == one.answer for choice, one in zip(chosen, voted, strict=True)]
+    assert sum(right) / len(voted) >= 0.80

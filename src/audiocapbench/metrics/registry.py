@@ -15,6 +15,7 @@ from audiocapbench.signature import Signature
 
 if TYPE_CHECKING:
     from audiocapbench.data import Clip
+    from audiocapbench.metrics.preference.blend import Heard
     from audiocapbench.store import Store
 
 CORPUS_OPTIONS = {"null"}  # choose the samples of a corpus: a benchmark reads them, no metric
@@ -32,6 +33,7 @@ class Metric(NamedTuple):
         min_value: The worst value that a sample can take; ``max_value`` is the best.
         hears: Whether ``compute`` is also given ``clips``, the clip of each prediction, and
             ``store``, where embeddings may be kept.
+        hears_with: Options that have it hear; ``compute`` may then be given ``heard`` instead.
         reads_references: Whether references decide the score at all.
         counts_words: Whether it counts words that references have too, so that one that is held to
             more of them scores higher; trials by FENSE's protocol then hold all to as many.
@@ -53,6 +55,7 @@ class Metric(NamedTuple):
     min_value: float = 0.0
     max_value: float = 1.0
     hears: bool = False
+    hears_with: tuple[str, ...] = ()
     reads_references: bool = True
     counts_words: bool = True
     of_corpus: bool = False
@@ -79,7 +82,7 @@ def _metrics() -> Iterator[Metric]:
     for row in read_lists("audiocapbench.metrics", "metrics.toml")["metric"]:
         for order in range(1, 5) if "{n}" in row["name"] else (0,):
             how = row | {key: row[key].format(n=order) for key in ("name", "description")}
-            how["options"] = tuple(row.get("options", ()))
+            how |= {key: tuple(row.get(key, ())) for key in ("options", "hears_with")}
             for field in {"compute", "aggregate", "prepare", "explain"} & row.keys():
                 how[field] = _later(row[field])
             if order and "aggregate" in row:
@@ -97,7 +100,8 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
     check_options(name.name, name.options.keys() - CORPUS_OPTIONS, metric.options, MetricError)
     for option in name.options.items():
         metric = metric._replace(**metric.when.get("=".join(option), {}))
-    return metric, name
+    hears = metric.hears or not name.options.keys().isdisjoint(metric.hears_with)
+    return metric._replace(hears=hears), name
 
 
 def take_several(names: Iterable[str]) -> bool:
@@ -137,11 +141,13 @@ def compute(
     *,
     clips: "Sequence[Clip] | None" = None,
     store: "Store | None" = None,
+    heard: "Mapping[str, Heard] | None" = None,
 ) -> list[MetricResult]:
     """Compute metrics by name on one corpus; metrics of one family share the work.
 
     A prediction of None has no answer and no place in the results, but is part of the corpus where
-    a metric compares its samples. Those that hear read ``clips`` and keep embeddings in ``store``.
+    a metric compares its samples. Those that hear read ``clips`` and keep embeddings in ``store``;
+    what was ``heard`` of each answered prediction, by option, need not be heard again.
     MetricError where a name is unknown, or a metric cannot be computed on this corpus.
     """
     asked = [find_metric(name) for name in names]
@@ -157,14 +163,12 @@ def compute(
         key = (metric.compute, tuple(sorted(name.options.items())))
         if key not in done:
             rows = range(len(predictions)) if metric.of_corpus else answered
-            heard: dict[str, Any] = {}
-            refuse_without_audio(metric, audio=clips is not None)
+            how: dict[str, Any] = {"heard": heard} if metric.hears and metric.hears_with else {}
+            refuse_without_audio(metric, audio=clips is not None or any(how.values()))
             if metric.hears:
-                heard = {"clips": [clips[row] for row in rows] if clips else clips, "store": store}
+                how |= {"clips": [clips[row] for row in rows] if clips else clips, "store": store}
             texts = [predictions[row] or "" for row in rows]
-            family = metric.compute(
-                texts, [references[row] for row in rows], **heard, **name.options
-            )
+            family = metric.compute(texts, [references[row] for row in rows], **how, **name.options)
             family = [family] if isinstance(family, MetricResult) else family
             if len(answered) < len(rows):
                 family = [result.of_rows(answered) for result in family]

@@ -24,6 +24,7 @@ from audiocapbench.errors import AudioError, TrialError, check_known
 from audiocapbench.meta.pairs import Pairs, TrialProtocol, captions, references
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
+from audiocapbench.metrics.preference.blend import Heard
 from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.signature import Signature, sign
 
@@ -138,7 +139,11 @@ class MetricScorer(PointwiseScorer):
 
     def __init__(self, name: str, settings: TrialSettings) -> None:
         self._metric, parsed = find_metric(name)
-        refuse_without_audio(self._metric, audio=False)
+        named = [
+            (key, own) for key, own in parsed.options.items() if key in self._metric.hears_with
+        ]
+        refuse_without_audio(self._metric, audio=bool(named))
+        self._ears = {key: _ear(key, own, settings) for key, own in named}
         self._written, self._fense = str(parsed), settings.protocol == "fense"
         self.name = f"metric:{parsed}"
         self.signature = sign(self.name)
@@ -150,10 +155,22 @@ class MetricScorer(PointwiseScorer):
             raise self.no_references()
         first, second = np.full((2, len(pairs)), np.nan)
         first[known], second[known] = self._scores([pairs[place] for place in known])
+        if self._ears:
+            notes = tuple(note for ear in self._ears.values() for note in ear.latest.notes)
+            failed = int((np.isnan(first) | np.isnan(second)).sum())
+            self.latest = Diagnostics(notes, failed=failed)
         return first, second
 
+    def _heard(self, pairs: Pairs) -> dict[str, Heard]:
+        """What each ear heard of the first captions, then of the second ones."""
+        found = {}
+        for key, ear in self._ears.items():
+            scores = np.concatenate(ear.score(pairs))
+            found[key] = Heard(ear.signature.get("model") or ear.signature.get("file"), scores)
+        return found
+
     def _scores(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
-        metric = self._metric
+        metric, heard = self._metric, self._heard(pairs)
         places: list[int] = []
         rows: list[tuple[str, str, tuple[str, ...]]] = []
         sides = zip(captions(pairs), references(pairs), [*pairs, *pairs], strict=True)
@@ -171,15 +188,30 @@ class MetricScorer(PointwiseScorer):
             chosen = [number for number, row in enumerate(rows) if row[0] == corpus]
             asked = [rows[number] for number in chosen]
             # Where captions are no corpus, the same one is scored once.
-            distinct = asked if metric.of_corpus else list(dict.fromkeys(asked))
-            held = [own for _, _, own in distinct]
-            result = compute([self._written], [text for _, text, _ in distinct], held)[0]
+            each = metric.of_corpus or bool(heard)  # the same words are heard in other clips
+            distinct = asked if each else list(dict.fromkeys(asked))
+            held, at = [own for _, _, own in distinct], [places[number] for number in chosen]
+            own_heard = {key: Heard(one.name, one.scores[at]) for key, one in heard.items()}
+            texts = [text for _, text, _ in distinct]
+            result = compute([self._written], texts, held, heard=own_heard or None)[0]
             way = "fense" if self._fense else "one-corpus"
             self.signature = result.signature.with_fields(trial=way, compare="float32")
             known = dict(zip(distinct, result.samples.tolist(), strict=True))
-            scores[chosen] = result.samples if metric.of_corpus else [known[row] for row in asked]
+            scores[chosen] = result.samples if each else [known[row] for row in asked]
         means: FloatArray = np.bincount(places, weights=scores) / np.bincount(places)
         return means[: len(pairs)], means[len(pairs) :]
+
+
+def _ear(option: str, value: str, settings: TrialSettings) -> PointwiseScorer:
+    """What hears for a metric: a file of scores, or for ``clap`` an encoder or its folder."""
+    path = Path(value)
+    if option != "clap" and not path.is_file():
+        raise TrialError(f"{option}={value}: there is no such file of scores; see scores:FILE")
+    clap = f"clap:laion[path={value}]" if path.is_dir() else f"clap:{value}"
+    ear = create_scorer(f"scores:{value}" if path.is_file() else clap, settings)
+    if not isinstance(ear, PointwiseScorer):
+        raise TrialError(f"{option}={value}: scores no caption alone")
+    return ear
 
 
 _Rule = Callable[[Pairs], list[Choice]]

@@ -4,7 +4,7 @@ The blend is a weighted mean of features, each from 0 to 1 and each with a weigh
 better in one feature and no worse in the others is never worse in the blend.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import NamedTuple, cast
@@ -34,27 +34,46 @@ Ids = NDArray[np.int64]
 _comparer = cache(ElementComparer)
 
 
+class Heard(NamedTuple):
+    """Who heard the clips, and what it makes of each caption, from 0 to 1; NaN for the unheard."""
+
+    name: str
+    scores: FloatArray
+
+
 @cache
-def load_blend(kind: str) -> tuple[str, dict[str, float]]:
-    """Load a name, and weights by feature that add up to 1: of ``wordllama``, or of ``minilm``."""
-    with shipped_weights("preference", "blend.json", "The weights of 'preference'") as (name, held):
-        weights = {feature: float(value) for feature, value in held["weights"][kind].items()}
-        return f"{kind}@{name}", weights
+def load_blend(kind: str, ears: str = "") -> tuple[str, dict[str, float]]:
+    """Load a name, and weights by feature that add up to 1: of ``wordllama``, or of ``minilm``.
+
+    ``ears`` that join in have weights of their own, also for ``none``, without references.
+    """
+    file, key = ("ears.json", f"{kind}+{ears}") if ears else ("blend.json", kind)
+    with shipped_weights("preference", file, "The weights of 'preference'") as (name, held):
+        weights = {feature: float(value) for feature, value in held["weights"][key].items()}
+        return f"{key}@{name}", weights
 
 
 def preference(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
     encoder: str | Encoder = _STATIC,
+    *,
+    heard: Mapping[str, Heard] | None = None,
 ) -> MetricResult:
-    """Score predictions as people would prefer them, from 0 to 1; a blank one scores 0."""
+    """Score predictions as people would prefer them, from 0 to 1; a blank one scores 0.
+
+    What was ``heard`` joins in: ``clap``, ``rate``, both, or ``caf``, which is both in one.
+    """
     model = load(encoder) if isinstance(encoder, str) else encoder
-    found = features(predictions, references, model)
-    blend, weights = load_blend(_SENTENCES if "similarity" in found else _STATIC)
+    found, ears = features(predictions, references, model), dict(sorted((heard or {}).items()))
+    kind = _SENTENCES if "similarity" in found else _STATIC
+    blend, weights = load_blend(kind, "+".join(ears))
+    found |= {name: one.scores for name, one in ears.items()}
     parts = (weight * found[name] for name, weight in weights.items())
     samples = sum(parts, np.zeros(len(predictions)))
     idf, detector = load_weights()[0], load_detector().name
     how: dict[str, str | int] = {"blend": blend, "idf": idf, "detector": detector, "rules": RULES}
+    how |= {name: one.name for name, one in ears.items()}
     signature = sign("preference", protocol=2, encoder=model.name, **how)
     return MetricResult.of_means("preference", signature, samples)
 
@@ -92,6 +111,7 @@ def explain_preference(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
     encoder: str | Encoder = _STATIC,
+    **_ears: str,
 ) -> list[str]:
     """Say of each prediction what it covers, misses and invents; the encoder plays no part."""
     cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
