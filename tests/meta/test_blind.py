@@ -1,0 +1,137 @@
+"""Blind play, searched: what is found without hearing, and how it is measured."""
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from audiocapbench.errors import TrialError
+from audiocapbench.meta.blind import SLOT, Attack, Figure, applied, blind_play, hold_out
+from audiocapbench.metrics import compute
+from audiocapbench.metrics.result import MetricResult
+from audiocapbench.signature import sign
+
+THINGS = ("dog", "cat", "bell", "horn", "train", "engine", "crowd", "bird", "baby", "clock")
+DOES = ("barks", "meows", "rings", "honks", "passes", "idles", "cheers", "sings", "cries", "ticks")
+REFERENCES = [
+    [
+        f"A {thing} {DOES[place]} {how} outside.",
+        f"A loud {thing} {DOES[place]} while people talk.",
+        f"Outside a {thing} {DOES[place]} {how} in the background.",
+    ]
+    for place, thing in enumerate(THINGS)
+    for how in ("once", "twice", "softly", "loudly")
+]
+GENERIC = {"outside", "background", "people"}
+
+
+def likes_generic_words(
+    predictions: Sequence[str], references: Sequence[Sequence[str]]
+) -> MetricResult:
+    """Scores captions by the generic words that they hold, whatever the clip."""
+    assert len(predictions) == len(references)
+    words = [set(one.lower().rstrip(".").replace(",", "").split()) for one in predictions]
+    samples = np.array([len(own & GENERIC) / len(GENERIC) for own in words])
+    noise = np.array([len(own[0]) % 7 for own in references]) / 100
+    return MetricResult.of_means("generic", sign("generic"), samples + noise)
+
+
+def test_a_sentence_is_climbed_that_no_caption_holds() -> None:
+    found = blind_play(likes_generic_words, REFERENCES, evaluations=300)
+    best = found.best("sentence")
+    assert best is not None
+    assert best.score.value > 1  # all generic words, and no caption has more than two
+    assert best.gain is not None
+    assert best.gain.is_above_chance
+    assert found.person is not None
+    assert found.person == found.honest
+    assert found.n == len(REFERENCES) // 2
+    for kind in ("suffix", "prefix", "template"):
+        affix = found.best(kind)
+        assert affix is not None
+        assert SLOT in affix.text
+        assert affix.gain is not None
+        assert affix.gain.is_above_chance, affix
+
+
+def test_the_same_seed_finds_the_same_and_another_one_something_else() -> None:
+    first, again, other = (
+        blind_play(likes_generic_words, REFERENCES, evaluations=60, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_no_more_captions_are_scored_than_asked_for() -> None:
+    asked: list[int] = []
+    found = blind_play(
+        likes_generic_words,
+        REFERENCES,
+        evaluations=100,
+        progress=lambda done, _: asked.append(done),
+    )
+    assert asked == sorted(asked)
+    assert asked[-1] == found.evaluations <= 100
+
+
+def test_a_corpus_score_is_climbed_and_measured_as_such() -> None:
+    def score(texts: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+        return compute(["cider_d"], texts, references)[0]
+
+    found = blind_play(score, REFERENCES, evaluations=40)
+    assert found.person is not None
+    assert found.person.value > found.other.value
+
+
+def test_what_is_found_stays_within_the_words_of_the_corpus() -> None:
+    known = {word.strip(".,").lower() for own in REFERENCES for one in own for word in one.split()}
+    for attack in blind_play(likes_generic_words, REFERENCES, evaluations=80).attacks:
+        words = attack.text.lower().replace(SLOT, "").replace(",", "").replace(".", "").split()
+        assert set(words) <= known | {"and", "while", "as", "with"}, attack
+
+
+def test_single_references_have_a_blind_score_and_no_person() -> None:
+    single = [own[:1] for own in REFERENCES]
+    found = blind_play(likes_generic_words, single, evaluations=40)
+    assert found.person is found.honest is None
+    assert {one.kind for one in found.attacks} == {"sentence"}
+    captions = ["A dog barks"] * len(single)
+    found = blind_play(likes_generic_words, single, captions, evaluations=40)
+    assert {one.kind for one in found.attacks} == {"sentence", "suffix", "prefix", "template"}
+    assert found.person is None
+    assert found.honest is not None
+
+
+def test_the_person_is_held_to_the_others() -> None:
+    clips = hold_out([*REFERENCES, ["A single one."]], None, random.Random(0))
+    assert clips.people is not None
+    assert len(clips.people) == len(REFERENCES)
+    for person, held, own in zip(clips.people, clips.references, REFERENCES, strict=True):
+        assert sorted([person, *held]) == sorted(own)
+
+
+def test_too_few_clips_are_refused() -> None:
+    with pytest.raises(TrialError, match="give four at the least"):
+        blind_play(likes_generic_words, REFERENCES[:3])
+
+
+@pytest.mark.parametrize(
+    ("text", "caption", "expected"),
+    [
+        ("{}", " A dog barks. ", " A dog barks. "),
+        ("A sound.", "A dog barks.", "A sound."),
+        ("{} with noise", "A dog barks.", "A dog barks with noise."),
+        ("{} with noise", "a dog barks", "a dog barks with noise"),
+        ("the sound of {}", "A dog barks.", "The sound of a dog barks."),
+        ("the sound of {}", "NASA speaks", "The sound of NASA speaks"),
+        ("{}. {}", "A dog barks", "A dog barks. A dog barks"),
+        ("{}", "", ""),
+        ("{} with noise", "", "with noise"),
+        ("{} hums", "A {} barks", "A {} barks hums"),
+    ],
+)
+def test_an_affix_is_written_as_the_caption_is(text: str, caption: str, expected: str) -> None:
+    figure = Figure(0.0, None)
+    assert Attack("suffix", text, figure, None).of(caption) == expected
+    assert applied(text, caption) == expected
