@@ -107,32 +107,20 @@ def test_wheel_and_sdist_are_whole(wheel: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_shows_the_demo_in_a_clean_environment_without_a_network(
-    wheel: Path, tmp_path: Path
-) -> None:
-    # The pip of the tests installs into it: that is one less to install.
-    call(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv", cwd=tmp_path)
-    python = tmp_path / "venv" / "bin" / "python"
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-compile")
-    # Nothing is on the path, so there is no compiler, and nothing is taken that would need one.
-    (tmp_path / "nothing").mkdir()
-    bare = {"PATH": str(tmp_path / "nothing")}
-    done = call(*pip, "--only-binary=:all:", wheel, cwd=tmp_path, **bare)
-    if "No matching distribution found" in done.stderr:
-        as_source = call(*pip, "--dry-run", wheel, cwd=tmp_path)
-        assert as_source.returncode != 0, f"a dependency has to be compiled: {done.stderr}"
-        pytest.skip("its dependencies cannot be fetched")
-    assert done.returncode == 0, done.stderr
-    # Without the tests' own paths: what runs is what was installed.
-    program = python.with_name("audiocapbench")
-    done = call(program, "demo", cwd=tmp_path, PYTHONPATH="", **bare, **OFFLINE)
+def test_the_wheel_shows_the_demo_without_a_network(wheel: Path, tmp_path: Path) -> None:
+    """Beside the packages of the tests: that those it names suffice, CI's first commands show."""
+    (tmp_path / "installed").mkdir()
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    # Nothing is on the path, so there is no compiler; what runs is what was unpacked.
+    bare = {"PATH": str(tmp_path), "PYTHONPATH": str(tmp_path / "installed"), **OFFLINE}
+    program = (sys.executable, "-P", "-m", "audiocapbench")
+    done = call(*program, "demo", cwd=tmp_path, **bare)
     assert done.returncode == 0, done.stderr
     assert "control/right" in done.stdout
     assert (tmp_path / "demo-report.html").is_file()
-    again = call(python, "-m", "audiocapbench", "runs", "--json", cwd=tmp_path, **OFFLINE)
-    assert again.returncode == 0, again.stderr
-    done = call(python, "-c", "import torch", cwd=tmp_path)
-    assert "No module named 'torch'" in done.stderr
+    place = "import audiocapbench; print(audiocapbench.__file__)"
+    assert str(tmp_path) in call(sys.executable, "-P", "-c", place, cwd=tmp_path, **bare).stdout
 
 
 @pytest.mark.slow
