@@ -124,8 +124,11 @@ def test_ears_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         create_scorer(f"metric:preference[caf={file},rate={file}]").choose(asked)
     with pytest.raises(MetricError, match="must hear"):
         create_scorer("metric:preference[references=none]").choose(asked)
-    with pytest.raises(TrialError, match="no such file of scores"):
+    with pytest.raises(TrialError, match="name a model that hears"):
         create_scorer("metric:preference[rate=nobody]")
+    for missing in ("caf=nobody", "rate=out/ratings.csv", "clap=scores.json"):
+        with pytest.raises(TrialError, match="no such file of scores"):
+            create_scorer(f"metric:preference[{missing}]")
 
 
 @pytest.mark.slow

@@ -60,8 +60,8 @@ def _try_on_pairs(
     Args:
         pairs (FILE): Pairs with answers; may be repeated.
         columns (ROLE=COLUMN): Which column of a table is what, such as audio=clip,caption_a=left.
-        scorer (KIND:NAME): metric:NAME, judge:NAME, clap:NAME, model:NAME, choices:FILE or
-            scores:FILE of your own, or control:always-0, always-1, random, longer, shorter,
+        scorer (KIND:NAME): metric:NAME, judge:NAME, rate:MODEL, clap:NAME, model:NAME, choices:FILE
+            or scores:FILE of your own, or control:always-0, always-1, random, longer, shorter,
             rarer-noun, likelier; may be repeated.
         votes_from (FILE): Pairs before filtering, to measure how far people agree.
         least_votes (N): Keep a pair, and count it for kappa, when its votes add up to so many one
@@ -219,7 +219,7 @@ def cheat(
 
     Args:
         captions (FILE): What people wrote, as for 'corrupt': two captions a clip or more.
-        scorer (KIND:NAME): metric:NAME, judge:NAME or clap:NAME; may be repeated.
+        scorer (KIND:NAME): metric:NAME, judge:NAME, rate:MODEL or clap:NAME; may be repeated.
         predictions (FILE): Honest captions by a model, id,prediction.
         limit (N): At most so many clips, drawn by the seed.
     """
@@ -308,7 +308,7 @@ def build(
         least_votes (N): Keep a pair when its votes add up to so many one way.
         voters (N): Columns for votes.
         scorer (KIND:NAME): Leaves out what it cannot tell apart: model:NAME, asked in both orders,
-            or metric:NAME, judge:NAME, clap:NAME, which loses the closest quarter.
+            or metric:NAME, judge:NAME, rate:MODEL, clap:NAME, which loses the closest quarter.
         sources (FILE): Also write who wrote each caption; voters must not see it.
     """
     if (votes is None) == (captions is None or not machine):

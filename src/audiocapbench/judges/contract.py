@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.reply_json import find_objects, shown
+from audiocapbench.metrics.text import plain
 from audiocapbench.models.replies import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words, plugin_failures
 
@@ -139,6 +140,9 @@ class Contract:
     quotes: bool = True  # whether texts are made harmless, and thoughts taken out of replies
     asked_at_most: int = 3  # where a reply cannot be used: each time with what was wrong
     made_with: tuple[tuple[str, str], ...] = ()  # what else decides the scores, for the signature
+    listens: bool = False  # needs the clip and no reference, and is shown a caption as plain text
+    # What a provider's whole reply makes of a verdict, such as by the probabilities of its tokens.
+    weigh: Callable[[Verdict, str], Verdict] | None = None
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.fields]
@@ -170,12 +174,15 @@ class Contract:
 
     def without_asking(self, case: JudgeInput) -> Verdict | None:
         """An empty prediction scores 0 on everything; None for any other."""
-        if as_data(case.prediction) if self.quotes else case.prediction.strip():
+        text = plain(case.prediction) if self.listens else case.prediction
+        if as_data(text) if self.quotes else text.strip():
             return None
         return Verdict(dict.fromkeys(self.dimensions, 0.0), "The prediction is empty.")
 
     def prompt(self, case: JudgeInput) -> str:
         """The words that the judge is given; JudgeError where there are none for this case."""
+        if self.listens:
+            case = replace(case, prediction=plain(case.prediction))
         with plugin_failures(f"{case.sample_id}: the prompt of contract {self.name!r}", JudgeError):
             return self.assemble(case.quoted() if self.quotes else case)
 

@@ -22,7 +22,7 @@ from audiocapbench.errors import (
 )
 from audiocapbench.judges.contract import MAX_SCORE, RULES, Contract, JudgeInput, Verdict
 from audiocapbench.models import Model, Question
-from audiocapbench.models.model import AS_PUBLISHED, ModelVariant
+from audiocapbench.models.model import AS_PUBLISHED, LOGPROBS, ModelVariant
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
 from audiocapbench.store.ledger import Bill
@@ -65,6 +65,8 @@ class ModelJudge:
     def __post_init__(self) -> None:
         if self.hears and self.model.contract.container == "none":
             raise JudgeError(f"{self.model.name} takes no audio; ask it without `hears`")
+        if self.contract.listens and not self.hears:
+            raise JudgeError(f"contract {self.contract.name!r} must hear; leave out hears=no")
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -156,6 +158,21 @@ class _SchemaCompletion(ModelVariant):
             raise FatalError(f"{error}; {hint}") from None
 
 
+class WithProbabilities(ModelVariant):
+    """A model that is asked for the probabilities of its tokens."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model.with_options(LOGPROBS), {})
+
+    async def answer(self, question: Question) -> Reply:
+        try:
+            return await super().answer(question)
+        except (FatalError, RefusedQuestionError) as error:
+            if "logprobs" not in str(error):
+                raise
+            raise FatalError(f"{error}; write [logprobs=no] after the model's name") from None
+
+
 def judge_input(item: AnsweredSample) -> JudgeInput:
     sample, transcript = item.sample, item.sample.details.get("transcript")
     return JudgeInput(
@@ -215,6 +232,8 @@ async def question_judge(
             if is_cut and judge.contract.reader is not None and judge.contract.quotes:
                 raise ReplyError("a plug-in may read what is no end")
             verdict = judge.contract.parse(reply.text)
+            if judge.contract.weigh is not None:
+                verdict = judge.contract.weigh(verdict, reply.raw or "")
         except ReplyError as error:
             problem = "the reply was cut off at its longest; be brief" if is_cut else str(error)
             prompt = judge.contract.prompt_again(case, problem)

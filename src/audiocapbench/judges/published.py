@@ -30,7 +30,7 @@ _MECAT = {
 
 
 @cache
-def _prompts(name: str) -> tuple[str, dict[str, Any]]:
+def prompts_in(name: str) -> tuple[str, dict[str, Any]]:
     """A file of ``prompts``: its text, word for word, and what it says."""
     text = files("audiocapbench.judges").joinpath(f"prompts/{name}.json").read_text("utf-8")
     return text, json.loads(text)
@@ -55,7 +55,7 @@ def audiocapbench_contract(prompt: str | None = None, protocol: str = "ours") ->
         AUDIOCAPBENCH,
         (*(ReplyField(name, kind) for name in DIMENSIONS), _REASONING),
         partial(_assemble_audiocapbench, prompt),
-        _prompts(LAYOUTS[prompt])[0],
+        prompts_in(LAYOUTS[prompt])[0],
         max_tokens=300,
         description="AudioCapBench's prompt: a caption against references, by category",
         reader=_as_published if published else None,
@@ -66,7 +66,7 @@ def audiocapbench_contract(prompt: str | None = None, protocol: str = "ours") ->
 
 
 def _assemble_audiocapbench(layout: str, case: JudgeInput) -> str:
-    _, prompts = _prompts(LAYOUTS[layout])
+    _, prompts = prompts_in(LAYOUTS[layout])
     # A category that the paper does not have gets the guidance of sound, as its instruction does.
     category = fold_category(case.category)
     category = category if category in prompts["guidance"] else "sound"
@@ -104,7 +104,7 @@ def mecat_contract(task: Literal["caption", "qa"]) -> Contract:
         f"mecat-{task}",
         (*echo, ReplyField("fine_score", "number"), _REASONING),
         partial(_assemble_mecat, task),
-        _prompts("mecat")[0],
+        prompts_in("mecat")[0],
         max_tokens=1000,  # the paper does not say; its reasoning is to be detailed
         description=f"MECAT's prompt: {_MECAT[task]}",
     )
@@ -112,7 +112,7 @@ def mecat_contract(task: Literal["caption", "qa"]) -> Contract:
 
 def _assemble_mecat(task: str, case: JudgeInput) -> str:
     """MECAT's prompt for a sub-category of captions, or a kind of question."""
-    _, prompts = _prompts("mecat")
+    _, prompts = prompts_in("mecat")
     kind = str(case.details.get("subtask") or case.category)
     kind = kind.removeprefix("pure_").removeprefix("mixed_")
     subtask = prompts[task].get(kind)

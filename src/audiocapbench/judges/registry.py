@@ -2,26 +2,35 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from audiocapbench.errors import JudgeError, did_you_mean
 from audiocapbench.judges.contract import Contract, with_shuffled_references
-from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge, held_to_schema
+from audiocapbench.judges.judge import (
+    Judge,
+    ModelJudge,
+    TextJudge,
+    WithProbabilities,
+    held_to_schema,
+)
 from audiocapbench.judges.published import AUDIOCAPBENCH, audiocapbench_contract, mecat_contract
+from audiocapbench.judges.rating import RATING, rating_contract
 from audiocapbench.metrics.names import ScorerName, check_options
-from audiocapbench.models import ModelSettings, create_model, list_models
+from audiocapbench.models import Model, ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.signature import Signature
 
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
 _WAYS = ("prompt", "protocol")
-_OPTIONS = ("contract", "hears", "schema", "references", *_WAYS)
+_OPTIONS = ("contract", "hears", "schema", "logprobs", "references", *_WAYS)
 _BUILT_IN: Mapping[str, Callable[[], Contract]] = {
     AUDIOCAPBENCH: audiocapbench_contract,
     "mecat-caption": partial(mecat_contract, "caption"),
     "mecat-qa": partial(mecat_contract, "qa"),
+    RATING: rating_contract,
 }
 
 
@@ -104,12 +113,13 @@ def create_judge(
         if order != "shuffled":
             raise JudgeError(f"references can only be shuffled, not {order!r}")
         made = with_shuffled_references(made)
-    for option in ("hears", "schema"):
+    for option in ("hears", "schema", "logprobs"):
         if options.get(option, "no") not in ("yes", "no"):
             raise JudgeError(f"{option} is yes or no, not {options[option]!r}")
-    hears = options["hears"] == "yes" if "hears" in options else hears
+    hears = options["hears"] == "yes" if "hears" in options else hears or made.listens
     defaults = ModelSettings(temperature=0.0, timeout=timeout, max_tokens=made.max_tokens)
-    model, schema = create_model(plain, settings, defaults), options.get("schema")
+    model, made = _weighed(create_model(plain, settings, defaults), made, options.get("logprobs"))
+    schema = options.get("schema")
     held = None if schema == "no" else held_to_schema(model, made, hears=hears)
     if held is None and schema == "yes":
         raise JudgeError(f"{plain} cannot be held to a schema; leave out schema=yes")
@@ -118,6 +128,19 @@ def create_judge(
     options |= {"hears": "yes"} if hears else {}
     full = str(ScorerName(model.name, dict(sorted(options.items()))))
     return ModelJudge(full, held or model, made, hears)
+
+
+def _weighed(model: Model, contract: Contract, wanted: str | None) -> tuple[Model, Contract]:
+    """The model asked for probabilities where it gives some; else replies count as written."""
+    if contract.weigh is None and wanted:
+        raise JudgeError(f"contract {contract.name!r} reads no probabilities; leave out logprobs")
+    if contract.weigh is None:
+        return model, contract
+    if wanted != "no" and hasattr(model, "with_options"):
+        return WithProbabilities(model), contract
+    if wanted == "yes":
+        raise JudgeError(f"{model.name} gives no probabilities; leave out logprobs=yes")
+    return model, replace(contract, weigh=None, made_with=(("digits", "written"),))
 
 
 def _offline() -> Mapping[str, Callable[[dict[str, str]], Judge]]:

@@ -34,6 +34,7 @@ class Metric(NamedTuple):
         hears: Whether ``compute`` is also given ``clips``, the clip of each prediction, and
             ``store``, where embeddings may be kept.
         hears_with: Options that have it hear; ``compute`` may then be given ``heard`` instead.
+        plain: Whether captions are plain text to it, and to who hears for it.
         reads_references: Whether references decide the score at all.
         counts_words: Whether it counts words that references have too, so that one that is held to
             more of them scores higher; trials by FENSE's protocol then hold all to as many.
@@ -56,6 +57,7 @@ class Metric(NamedTuple):
     max_value: float = 1.0
     hears: bool = False
     hears_with: tuple[str, ...] = ()
+    plain: bool = False
     reads_references: bool = True
     counts_words: bool = True
     of_corpus: bool = False

@@ -1,10 +1,12 @@
 """What providers' replies say: text, cleaned as published, how it ended, and its tokens."""
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from audiocapbench.credentials import raw_json, short
@@ -49,6 +51,9 @@ _STARRED = (re.compile(r"\*\*([^*]+)\*\*"), re.compile(r"\*([^*]+)\*"))
 # Characters without ink; fillers are letters and symbols by their category alone.
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Cn", "Mn", "Me"})
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
+_AROUND_TOKENS = " \t\n\r▁ĠĊ()*_`\"'"
+_ROUNDING = 1e-3  # of the logarithm of a probability above 1
 
 # What servers call too many questions, where they do not say so by a status.
 _THROTTLED = re.compile(
@@ -153,6 +158,30 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     return metered(body, remote, choice_ending(body, body["choices"], remote))
 
 
+def token_shares(raw: str) -> list[tuple[str, dict[str, float]]]:
+    """The tokens of a completion, each with how probable the likeliest in its place were.
+
+    Both without the marks around them. Nothing where no probabilities came, or none that are.
+    """
+    found = []
+    try:
+        for one in json.loads(raw)["choices"][0]["logprobs"]["content"]:
+            shares: dict[str, float] = {}
+            for other in one["top_logprobs"]:
+                if not (value := float(other["logprob"])) <= _ROUNDING:
+                    return []
+                token = bare(other["token"])
+                shares[token] = shares.get(token, 0.0) + math.exp(value)
+            found.append((bare(one["token"]), shares))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return []
+    return found
+
+
+def bare(token: str) -> str:
+    return token.strip(_AROUND_TOKENS).rstrip(".").strip(_AROUND_TOKENS)
+
+
 def _told_error(told: Json, remote: RemoteModel) -> ModelError:
     """The error that a server reports in place of an answer, as if it had said so by its status."""
     code = str(told.get("code") or "")
@@ -250,6 +279,9 @@ def _joined(chunks: Sequence[Any], remote: RemoteModel) -> Json:
     if calls := [call for one in deltas if (call := one.get("tool_calls"))]:
         message["tool_calls"] = calls
     choice = {"index": 0, "finish_reason": ", ".join(reasons) or None, "message": message}
+    likely = (json_objects(json_object(one.get("logprobs")).get("content")) for one in choices)
+    if tokens := list(chain.from_iterable(likely)):
+        choice["logprobs"] = {"content": tokens}
     if errors := [error for one in choices if (error := one.get("error"))]:
         choice["error"] = errors[0]
     return {**top, "choices": [choice]}

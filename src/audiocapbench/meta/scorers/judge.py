@@ -1,4 +1,4 @@
-"""A judge on trial: every caption is judged alone, and the higher overall score wins.
+"""A judge on trial, or a model that rates: every caption alone, and the higher score wins.
 
 A model is asked through the store: captions become the answers of a run, so that what was judged
 is kept, and a stopped trial goes on where it was.
@@ -14,11 +14,14 @@ from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Sample
 from audiocapbench.engine import Preview, run_benchmark
-from audiocapbench.errors import StoppedError
+from audiocapbench.errors import StoppedError, TrialError
 from audiocapbench.judges import create_judge, executor
 from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words, overall
-from audiocapbench.judges.contract import JudgeInput, Verdict
+from audiocapbench.judges.contract import MAX_SCORE, JudgeInput, Verdict
 from audiocapbench.judges.judge import ModelJudge, judge_texts
+from audiocapbench.judges.published import AUDIOCAPBENCH
+from audiocapbench.judges.rating import AS_WRITTEN, RATING
+from audiocapbench.judges.registry import is_judge_name
 from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers import scorer as scorers
 from audiocapbench.models import AudioContract, Question
@@ -32,8 +35,11 @@ _ASKED = "Describe what can be heard in the audio in one sentence."
 class JudgeScorer(scorers.PointwiseScorer):
     """Scores captions with a judge: offline at once, a model through the store."""
 
-    def __init__(self, name: str, settings: scorers.TrialSettings) -> None:
-        self._judge = create_judge(name, timeout=settings.timeout)
+    def __init__(
+        self, name: str, settings: scorers.TrialSettings, contract: str = AUDIOCAPBENCH
+    ) -> None:
+        self._judge = create_judge(name, contract=contract, timeout=settings.timeout)
+        self._listens = isinstance(self._judge, ModelJudge) and self._judge.contract.listens
         self._settings = settings
         self.name = f"judge:{self._judge.name}"
         self.signature = self._judge.signature.with_fields(trial="pointwise", compare="float32")
@@ -47,8 +53,8 @@ class JudgeScorer(scorers.PointwiseScorer):
         return [executor.preview_judging(self._judge, missing, store=store, prices=prices)]
 
     def score(self, pairs: Pairs) -> tuple[scorers.FloatArray, scorers.FloatArray]:
-        inputs = _inputs(pairs)
-        cases = {one.sample_id: one for one in inputs if one.references}
+        inputs = self._inputs(pairs)
+        cases = {one.sample_id: one for one in inputs if one.references or self._listens}
         if not cases:
             raise self.no_references()
         if isinstance(self._judge, ModelJudge):
@@ -64,9 +70,10 @@ class JudgeScorer(scorers.PointwiseScorer):
         """The captions that can be judged, each once, as the answers of a run."""
         settings, samples, texts = self._settings, dict[str, Sample](), dict[str, str]()
         clips = scorers.trial_clips(pairs, settings, self.name, hears=judge.hears)
-        for pair, case in zip([*pairs, *pairs], _inputs(pairs), strict=True):
+        for pair, case in zip([*pairs, *pairs], self._inputs(pairs), strict=True):
             key, known = case.sample_id, clips.get(pair.clip)
-            if case.references and known is not None and key not in samples:
+            usable = case.references or self._listens
+            if usable and known is not None and key not in samples:
                 about = (_ASKED, case.references, case.category, len(samples))
                 samples[key], texts[key] = Sample(key, known, *about), case.prediction
         if not samples:
@@ -93,19 +100,39 @@ class JudgeScorer(scorers.PointwiseScorer):
             )
         found = executor.judgements_by(settings.store, judge, run.id)
         why = failure_words(judge.name, failure_reasons(found), len(found))
-        self.latest = scorers.Diagnostics(() if why is None else (why,))
+        notes = [] if why is None else [why]
+        if written := sum(one.error == AS_WRITTEN for one in found):
+            notes.append(f"{written:,} of {len(found):,} ratings are digits as written")
+            digits = "written" if written == len(found) else "expected+written"
+            self.signature = self.signature.with_fields(digits=digits)
+        self.latest = scorers.Diagnostics(tuple(notes))
         return {key: overall(own) for key, own in by_judge(found).get(judge.name, {}).items()}
 
+    def _inputs(self, pairs: Pairs) -> list[JudgeInput]:
+        """What is judged: first captions, then second ones; clip and words alone name a caption."""
+        inputs = []
+        sides = zip([*pairs, *pairs], captions(pairs), references(pairs), strict=True)
+        for pair, text, known in sides:
+            held_to = () if self._listens else known
+            content = "\0".join([pair.clip, text, *held_to])
+            key = hashlib.sha256(content.encode()).hexdigest()[:24]
+            inputs.append(JudgeInput(key, text, held_to, _CATEGORY))
+        return inputs
 
-def _inputs(pairs: Pairs) -> list[JudgeInput]:
-    """What is judged: first captions, then second ones; clip and words alone name a caption."""
-    inputs = []
-    sides = zip([*pairs, *pairs], captions(pairs), references(pairs), strict=True)
-    for pair, text, held_to in sides:
-        content = "\0".join([pair.clip, text, *held_to])
-        key = hashlib.sha256(content.encode()).hexdigest()[:24]
-        inputs.append(JudgeInput(key, text, held_to, _CATEGORY))
-    return inputs
+
+class RateScorer(JudgeScorer):
+    """A model that hears rates captions from 0 to 1, without references."""
+
+    def __init__(self, name: str, settings: scorers.TrialSettings) -> None:
+        if is_judge_name(name):
+            super().__init__(name, settings, RATING)
+        if not is_judge_name(name) or not self._listens:
+            raise TrialError(f"rate:{name}: name a model that hears, such as gemini/gemini-2.5-pro")
+        self.name = f"rate:{name}"
+
+    def score(self, pairs: Pairs) -> tuple[scorers.FloatArray, scorers.FloatArray]:
+        first, second = super().score(pairs)
+        return first / MAX_SCORE, second / MAX_SCORE
 
 
 class _CaptionModel(SimpleModel):

@@ -6,8 +6,6 @@ with its captions in the other order; the choice stays that of the order that is
 """
 
 import hashlib
-import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -43,8 +41,8 @@ from audiocapbench.meta.scorers.scorer import (
 from audiocapbench.meta.trial import agreeing
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.models import Model, ModelSettings, create_model
-from audiocapbench.models.model import without_audio
-from audiocapbench.models.replies import without_thoughts
+from audiocapbench.models.model import LOGPROBS, without_audio
+from audiocapbench.models.replies import token_shares, without_thoughts
 from audiocapbench.signature import sign
 from audiocapbench.stats import mean_interval
 
@@ -56,7 +54,6 @@ _LONGEST_FILE, _LONGEST_ANSWER = 100_000, 6_000
 _PLACE = re.compile(r"\{(\w+)\}")
 _CALLED = re.compile(r"(?<![^\W_])(?P<label>[A-Za-z0-9])[\s).:\]\-=–—\"'“‘«(]*$")
 _COUNTED = (("0", "1"), ("1", "2"), ("A", "B"))
-_TOP = 20
 _NAME = re.compile(r"(?P<model>.+?)(?:\[(?:audio|read)=(?P<option>\w+)\])?", re.DOTALL)
 _WORDS = {str(choice.value): choice for choice in Choice}
 _ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
@@ -112,7 +109,7 @@ class PairwisePrompt:
                 "such option of a request; use --answer text"
             )
         if self.form == "logprobs":
-            return with_options({"logprobs": True, "top_logprobs": _TOP}, most_tokens=1)
+            return with_options(LOGPROBS, most_tokens=1)
         schema = {
             "type": "object",
             "properties": {"choice": {"type": "string", "enum": list(self.labels.choices)}},
@@ -138,15 +135,9 @@ class PairwisePrompt:
 
     def _likeliest(self, raw: str) -> Choice:
         """The label whose token is the likeliest; both alike are a tie, and none is unknown."""
-        try:
-            first: Any = json.loads(raw)["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-            likely = [(str(one["token"]), math.exp(float(one["logprob"]))) for one in first]
-        except (ValueError, LookupError, TypeError):
-            return Choice.UNKNOWN
         shares = dict.fromkeys(self.labels.choices.values(), 0.0)
-        for token, share in likely:
-            choice = self.labels.choices.get(token.strip(" \n.()*\"'").upper())
-            if choice is not None:
+        for token, share in (token_shares(raw) or [("", {})])[0][1].items():
+            if (choice := self.labels.choices.get(token.upper())) is not None:
                 shares[choice] += share
         best, *others = sorted(shares, key=lambda choice: -shares[choice])
         if not shares[best]:

@@ -4,13 +4,13 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import combinations, product
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from pkgutil import resolve_name
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from audiocapbench.asking import TrialOptions
 from audiocapbench.data import Clip, facts_of
 from audiocapbench.data.folder import why_outside
+from audiocapbench.data.records import JSON_LINES
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext
 from audiocapbench.errors import AudioError, TrialError, check_known
@@ -26,6 +27,7 @@ from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.metrics.preference.blend import Heard
 from audiocapbench.metrics.registry import refuse_without_audio
+from audiocapbench.metrics.text import plain
 from audiocapbench.signature import Signature, sign
 
 WITHOUT_CLIPS = "/no-audio"  # ends the name of a run that was asked without the clips
@@ -165,9 +167,19 @@ class MetricScorer(PointwiseScorer):
         """What each ear heard of the first captions, then of the second ones."""
         found = {}
         for key, ear in self._ears.items():
-            scores = np.concatenate(ear.score(pairs))
-            found[key] = Heard(ear.signature.get("model") or ear.signature.get("file"), scores)
+            scores = np.concatenate(ear.score(self._shown(ear, pairs)))
+            found[key] = Heard.by(ear.signature, scores)
         return found
+
+    def _shown(self, ear: PointwiseScorer, pairs: Pairs) -> Pairs:
+        """Pairs as an ear is asked about them; files know captions as they were written."""
+        if not self._metric.plain or ear.signature.get("file"):
+            return pairs
+        return [replace(one, first=plain(one.first), second=plain(one.second)) for one in pairs]
+
+    def preview(self, pairs: Pairs) -> list[Preview]:
+        ears = self._ears.values()
+        return [one for ear in ears for one in ear.preview(self._shown(ear, pairs))]
 
     def _scores(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         metric, heard = self._metric, self._heard(pairs)
@@ -203,15 +215,16 @@ class MetricScorer(PointwiseScorer):
 
 
 def _ear(option: str, value: str, settings: TrialSettings) -> PointwiseScorer:
-    """What hears for a metric: a file of scores, or for ``clap`` an encoder or its folder."""
+    """What hears for a metric: a file of scores, a model that rates, or CLAP's encoder."""
     path = Path(value)
-    if option != "clap" and not path.is_file():
+    if path.is_file():
+        name = f"scores:{value}"
+    elif option == "caf" or path.suffix.lower() in (*JSON_LINES, ".json", ".csv", ".tsv"):
         raise TrialError(f"{option}={value}: there is no such file of scores; see scores:FILE")
-    clap = f"clap:laion[path={value}]" if path.is_dir() else f"clap:{value}"
-    ear = create_scorer(f"scores:{value}" if path.is_file() else clap, settings)
-    if not isinstance(ear, PointwiseScorer):
-        raise TrialError(f"{option}={value}: scores no caption alone")
-    return ear
+    else:
+        is_folder = option == "clap" and path.is_dir()
+        name = f"clap:laion[path={value}]" if is_folder else f"{option}:{value}"
+    return cast(PointwiseScorer, create_scorer(name, settings))
 
 
 _Rule = Callable[[Pairs], list[Choice]]
@@ -283,6 +296,7 @@ CONTROLS: Mapping[str, _Rule] = {
 KINDS: Mapping[str, str] = {
     "metric": "scorer:MetricScorer",
     "judge": "judge:JudgeScorer",
+    "rate": "judge:RateScorer",
     "clap": "clap:ClapScorer",
     "control": "scorer:ControlScorer",
     "model": "pairwise:PairwiseScorer",

@@ -4,6 +4,7 @@ The blend is a weighted mean of features, each from 0 to 1 and each with a weigh
 better in one feature and no worse in the others is never worse in the blend.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -20,7 +21,7 @@ from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.shipped import shipped_weights
 from audiocapbench.metrics.text import plain, plain_captions
-from audiocapbench.signature import sign
+from audiocapbench.signature import Signature, sign
 
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")
 """What every blend is made of; one with a sentence encoder has ``similarity`` too."""
@@ -39,6 +40,12 @@ class Heard(NamedTuple):
 
     name: str
     scores: FloatArray
+
+    @classmethod
+    def by(cls, signature: Signature, scores: FloatArray) -> "Heard":
+        """Heard by a file or a model; of the latter, a hash stands for all that is signed."""
+        made = hashlib.sha256(str(signature).encode()).hexdigest()[:12]
+        return cls(signature.get("file") or f"{signature.get('model')}+{made}", scores)
 
 
 @cache

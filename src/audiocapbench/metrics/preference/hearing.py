@@ -13,6 +13,7 @@ from audiocapbench.metrics.fluency.detector import fluency
 from audiocapbench.metrics.preference import blend
 from audiocapbench.metrics.preference.blend import Heard
 from audiocapbench.metrics.result import MetricResult
+from audiocapbench.metrics.text import plain
 from audiocapbench.signature import sign
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def preference(
     With ``references=none`` nothing is read but the caption: what hears, and fluency.
     """
     prepare(encoder, references, **ears)
-    found = _hear(predictions, clips, store, ears, heard)
+    found = _hear(list(map(plain, predictions)), clips, store, ears, heard)
     if references == "all":
         return blend.preference(predictions, held_to, encoder, heard=found)
     name, weights = blend.load_blend("none", "+".join(sorted(found)))
@@ -109,7 +110,7 @@ def _hear(
 
             options: dict[str, Any] = {"path" if Path(value).is_dir() else "encoder": value}
             result = clap(predictions, (), clips=clips, store=store, **options)
-            one = Heard(result.signature.get("model"), result.samples)
+            one = Heard.by(result.signature, result.samples)
         else:
             raise MetricError(
                 f"{name}={value}: files of scores are read on trial only, by 'audiocapbench meta …'"
