@@ -138,7 +138,7 @@ class Part(NamedTuple):
     references: IntArray
 
 
-class Matches(NamedTuple):
+class NgramMatches(NamedTuple):
     """Distinct n-grams of the predictions and of the references of a part, and which meet."""
 
     samples: IntArray  # of each n-gram of the predictions
@@ -174,7 +174,7 @@ class Ngrams(NamedTuple):
         begins = np.flatnonzero(np.diff(keys, prepend=-1))
         return keys[begins], np.diff(begins, append=len(keys))
 
-    def match(self, part: Part) -> Matches:
+    def match(self, part: Part) -> NgramMatches:
         ours, our_counts = self.distinct(*self.of(part.predictions))
         theirs, their_counts = self.distinct(*self.of(part.references))
         samples, predicted = np.divmod(ours, self.size)
@@ -184,7 +184,7 @@ class Ngrams(NamedTuple):
         slots[slots == len(ours)] = 0
         hits = np.flatnonzero(ours[slots] == keys) if len(ours) else slots[:0]
         found = (samples, predicted, our_counts, pairs, referred, their_counts)
-        return Matches(*found, hits, slots[hits])
+        return NgramMatches(*found, hits, slots[hits])
 
 
 def number_ngrams(corpus: Corpus) -> Iterator[Ngrams]:
