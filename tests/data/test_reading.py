@@ -637,6 +637,17 @@ def test_a_blank_row_among_captions_of_a_clip_is_left_out_and_said(tmp_path: Pat
     assert "1 references that are blank" in reading.notes[0]
 
 
+def test_column_names_within_a_file_are_no_sample(tmp_path: Path) -> None:
+    """As where two files were joined."""
+    path = tmp_path / "joined.csv"
+    path.write_text("id,prediction\na,dog barks\nid, prediction\nb,rain\n")
+    found = read_predictions(path)
+    assert list(found.texts) == ["a", "b"]
+    assert [str(one) for one in found.bad] == [
+        "joined.csv line 3: names the columns again; take that line out"
+    ]
+
+
 def test_a_quotation_mark_that_swallows_rows_is_refused(tmp_path: Path) -> None:
     rows = f'a\t"{ONE}\nb\t{TWO}\nc\t{THREE}"\nd\t{FOUR}\n'
     with pytest.raises(DatasetError, match=r"r\.tsv line 2: a quotation mark .* 2 lines below"):

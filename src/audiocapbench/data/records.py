@@ -285,12 +285,15 @@ def _table(
                 continue
         if isinstance(cells, Problem):
             problems.append(cells)
-        elif len(cells) == len(names):
+        elif len(cells) == len(names) and (
+            [one.strip() for one in cells] != names or not names[1:]
+        ):
             yield where, dict(zip(names, cells, strict=True))
         else:
             hint = "; a text with commas needs quotes" if len(cells) > len(names) else ""
             what = f"has {len(cells)} fields and not {len(names)}{hint}"
-            problems.append(Problem(where, "", what))
+            again = "names the columns again; take that line out"
+            problems.append(Problem(where, "", again if len(cells) == len(names) else what))
     if not names:
         _check_columns(path, [], columns, "its first line has")
 
