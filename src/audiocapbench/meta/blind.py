@@ -1,105 +1,115 @@
 """Blind play, searched: the fixed sentence and the affixes that a scorer likes best on a corpus.
 
-Whoever plays blind knows how the captions of a corpus are written, and hears nothing. A caption is
-words, of which ``{}`` stands for the honest caption of a clip. The climb sees one half of the
-clips; what it found is measured on the other half.
+Whoever plays blind knows how the captions of a corpus are written, and hears nothing. In a text,
+``{}`` stands for the honest caption of a clip. The climb sees one half of the clips; what it found
+is measured on the other half.
 """
 
 import random
 import re
-from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from audiocapbench.errors import TrialError
-from audiocapbench.metrics.result import FloatArray, MetricResult
-from audiocapbench.stats import Interval, mean_interval
+from audiocapbench.metrics.result import MetricResult
+from audiocapbench.stats import mean_interval
 from audiocapbench.stats.bootstrap import difference_interval
+from audiocapbench.table import ValueWithInterval
 
 Words = tuple[str, ...]
 ScoreCaptions = Callable[[Sequence[str], Sequence[Sequence[str]]], MetricResult]
 Kind = Literal["sentence", "suffix", "prefix", "template"]
 
-SHARES: dict[Kind, float] = {"sentence": 0.4, "suffix": 0.25, "prefix": 0.15, "template": 0.2}
-"""How the evaluations are divided."""
+KINDS: dict[Kind, float] = {"sentence": 0.4, "suffix": 0.25, "prefix": 0.15, "template": 0.2}
+"""What is climbed, and its share of the evaluations."""
 EVALUATIONS = 1_000
-
 SLOT = "{}"
-_CLIMBED_ON, _CHOSEN_ON = 80, 300  # clips that every caption is scored on, and the best ones
+
+_CLIMBED_ON, _CHOSEN_ON = 80, 300  # clips that every text is scored on, and the best ones
 _AT_ONCE, _ELITE, _FINALISTS, _SHOWN = 48, 16, 12, 3
-_FIRST_SHARE = 0.15  # of the evaluations, for captions to start from
+_PIECES = 0.1  # of the texts are pieces of captions as they stand, and all of the first ones
+_TRIES = 40  # for each text that is wanted
+_UNLIKELY = 0.5  # a text is as likely as all but so many of captions that were not learnt from
+_LONGEST, _LONGEST_AFFIX = 60, 10
+_BY_ORDER = (0.05, 0.3, 0.65)  # how far a word, two and three say how likely the last one is
+_UNSEEN = 1e-5
 _NOISE = 1e-6  # what sums in another order make
-_TRIES = 40  # of a move, before another is made
-_UNLIKELY = 0.25  # a found caption is as likely as all but so many of captions that are not known
-_LONGEST, _LONGEST_AFFIX = 60, 14
-_JOINTS = ("", "", "and", ",", ".", ", while", ", as", ", with")
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,.;]")
-_CLOSE = re.compile(r" ([,.;])")
 _NEXT_SENTENCE = re.compile(r"(\. )(\w)")
 
 
-class Figure(NamedTuple):
-    """A score or a gain on the clips that the climb did not see."""
-
-    value: float
-    interval: Interval | None
-
-    @property
-    def is_above_chance(self) -> bool:
-        return self.value > _NOISE and (self.interval is None or self.interval.low > 0)
-
-
 class Attack(NamedTuple):
-    """A text with ``{}`` for the honest caption, what it scores, and what it gains over that."""
+    """A text, what it scores on clips that the climb did not see, and its gain over honest ones."""
 
     kind: Kind
     text: str
-    score: Figure
-    gain: Figure | None
+    score: ValueWithInterval
+    gain: ValueWithInterval | None
 
-    def of(self, caption: str) -> str:
-        """The attack on a caption."""
-        return applied(self.text, caption)
+    @property
+    def succeeds(self) -> bool:
+        """Whether it gains beyond chance; a gain that is the same on all clips has no interval."""
+        value, interval = self.gain or (None, None)
+        return (value or 0.0) > _NOISE and (interval is None or interval[0] > 0)
 
 
 @dataclass(frozen=True)
 class BlindPlay:
-    """What was found, best first by the climb; each kind's first one is what counts.
+    """Attacks of each kind, the best first by the climb, and what others score on the same clips.
 
-    ``honest`` is what people's captions score, or those that were given; ``other`` what the caption
-    of another clip does. Everything is measured on the same ``n`` clips and references.
+    ``honest`` are the captions that gains are over: people's, or those that were given.
     """
 
     n: int
+    evaluations: int
     signature: str
     attacks: tuple[Attack, ...]
-    person: Figure | None
-    honest: Figure | None
-    other: Figure
-    evaluations: int
+    person: ValueWithInterval | None
+    honest: ValueWithInterval | None
+    other: ValueWithInterval  # another clip's caption
 
-    def best(self, kind: Kind) -> Attack | None:
-        return next((one for one in self.attacks if one.kind == kind), None)
+    @property
+    def best(self) -> dict[Kind, Attack]:
+        """What counts of each kind: the one that the climb chose, not the luckiest."""
+        first = {one.kind: one for one in reversed(self.attacks)}
+        return {kind: first[kind] for kind in KINDS if kind in first}
 
 
-class Clips(NamedTuple):
-    """Clips with the references that all are held to, a person's caption beside them, and an
-    honest one."""
+class HeldOut(NamedTuple):
+    """References that all captions of a clip are held to, a person's beside them, an honest one."""
 
     references: list[tuple[str, ...]]
     people: list[str] | None
     honest: list[str] | None
 
-    def part(self, places: Sequence[int]) -> "Clips":
-        people, honest = (
-            own and [own[place] for place in places] for own in (self.people, self.honest)
+    def part(self, places: Sequence[int]) -> "HeldOut":
+        people, honest = (own and [own[n] for n in places] for own in (self.people, self.honest))
+        return HeldOut([self.references[n] for n in places], people, honest)
+
+    def with_text(self, text: str) -> list[str]:
+        return [applied(text, own) for own in self.honest or [""] * len(self.references)]
+
+
+def hold_out(
+    references: Sequence[Sequence[str]], captions: Sequence[str] | None, lots: random.Random
+) -> HeldOut:
+    """Take a person's caption out of each clip's references; of single ones nobody's can be."""
+    rows = [[text for text in own if text.strip()] for own in references]
+    fewest = 2 if any(len(own) > 1 for own in rows) else 1
+    places = [place for place, own in enumerate(rows) if len(own) >= fewest]
+    if len(places) < 4:
+        raise TrialError(
+            f"{len(places)} clips have references to play blind against; give four at the least, "
+            "and for intervals hundreds"
         )
-        return Clips([self.references[place] for place in places], people, honest)
+    drawn = [lots.sample(rows[place], len(rows[place])) for place in places]
+    people = [own[0] for own in drawn] if fewest > 1 else None
+    honest = people if captions is None else [captions[place] for place in places]
+    return HeldOut([tuple(own[fewest - 1 :]) for own in drawn], people, honest)
 
 
 def blind_play(
@@ -115,45 +125,55 @@ def blind_play(
     """Climb sentences, suffixes, prefixes and templates that a scorer likes, and measure them.
 
     Affixes are put to ``captions``, honest ones of the same clips; by default to a reference of
-    each that is held to the others. An evaluation is one caption, scored on up to 80 clips. Found
-    captions are as likely as people's by a language model of these references, unless ``fluent``
-    is False. The same seed finds the same.
+    each that is held to the others. An evaluation is one text, scored on up to 80 clips. What is
+    found is as likely as people's captions by a language model of these references, unless
+    ``fluent`` is False. The same seed finds the same.
     """
     lots = random.Random(seed)
     clips = hold_out(references, captions, lots)
     order = lots.sample(range(len(clips.references)), len(clips.references))
     seen, unseen = (clips.part(half) for half in (order[::2], order[1::2]))
     language = _Language(seen, unseen, lots, fluent=fluent)
-    done, best = 0, list[tuple[Kind, str]]()
-    for kind, share in SHARES.items():
+    done, found = 0, list[tuple[Kind, str]]()
+    for kind, share in KINDS.items():
         if kind != "sentence" and seen.honest is None:
             continue
-        climb = _Climb(score, kind, seen, language, lots)
+        climb = _Climb(score, kind, seen, language)
         for count in climb.rounds(int(share * evaluations)):
             if progress is not None:
                 progress(done + count, evaluations)
         done += len(climb.scores)
-        best += [(kind, text) for text in climb.finalists()[:_SHOWN]]
-    return _measured(score, unseen, best, done, lots)
+        found += [(kind, text) for text in climb.best()]
+    others = [lots.choice(own) for own in (*unseen.references[1:], unseen.references[0])]
+    other = score(others, unseen.references)
+    person, honest = (
+        score(texts, unseen.references) if texts else None
+        for texts in (unseen.people, unseen.honest)
+    )
+    attacks = []
+    for kind, text in found:
+        result = score(unseen.with_text(text), unseen.references)
+        over = gain(result, honest) if honest else None
+        attacks.append(Attack(kind, text, measured(result), over))
+    return BlindPlay(
+        len(others),
+        done,
+        str(other.signature),
+        tuple(attacks),
+        person=measured(person) if person else None,
+        honest=measured(honest) if honest else None,
+        other=measured(other),
+    )
 
 
-def hold_out(
-    references: Sequence[Sequence[str]], captions: Sequence[str] | None, lots: random.Random
-) -> Clips:
-    """Take a person's caption out of each clip's references; of single ones nobody's can be."""
-    rows = [tuple(text for text in own if text.strip()) for own in references]
-    fewest = 2 if any(len(own) > 1 for own in rows) else 1
-    places = [place for place, own in enumerate(rows) if len(own) >= fewest]
-    if len(places) < 4:
-        raise TrialError(
-            f"{len(places)} clips have references to play blind against; give four at the least, "
-            "and for intervals hundreds"
-        )
-    drawn = [lots.sample(rows[place], len(rows[place])) for place in places]
-    held = [tuple(own[fewest - 1 :]) for own in drawn]
-    people = [own[0] for own in drawn] if fewest > 1 else None
-    honest = people if captions is None else [captions[place] for place in places]
-    return Clips(held, people, honest)
+def measured(result: MetricResult) -> ValueWithInterval:
+    return ValueWithInterval(result.score, mean_interval(result.statistics, result.aggregate))
+
+
+def gain(result: MetricResult, over: MetricResult) -> ValueWithInterval:
+    """What one scores above another on the same clips, paired."""
+    interval = difference_interval(result.statistics, over.statistics, result.aggregate)
+    return ValueWithInterval(result.score - over.score, interval)
 
 
 def applied(text: str, caption: str) -> str:
@@ -164,232 +184,148 @@ def applied(text: str, caption: str) -> str:
     body = caption.strip().rstrip(".")
     inner = body if body[1:2].isupper() else body[:1].lower() + body[1:]
     said = (first + (inner if first else body) + inner.join(rest)).strip()
-    said = _NEXT_SENTENCE.sub(lambda one: one[1] + one[2].upper(), said)
-    said = said[:1].upper() + said[1:] if body[:1].isupper() else said
-    return said + "." * caption.strip().endswith(".")
+    return _capitals(said, at_start=body[:1].isupper()) + "." * caption.strip().endswith(".")
+
+
+def _capitals(text: str, *, at_start: bool) -> str:
+    text = _NEXT_SENTENCE.sub(lambda one: one[1] + one[2].upper(), text)
+    return text[:1].upper() + text[1:] if at_start else text
+
+
+def _words(texts: Sequence[str]) -> list[Words]:
+    found = (tuple(_TOKEN.findall(text.lower().strip().rstrip("."))) for text in texts)
+    return [own for own in found if own]
 
 
 class _Language:
     """How the captions of a corpus are written: runs of up to three words, capitals and stops."""
 
-    def __init__(self, seen: Clips, unseen: Clips, lots: random.Random, *, fluent: bool) -> None:
-        self.lots, self.fluent = lots, fluent
-        texts = _texts(seen)
-        self.captions = [own for text in texts if (own := _tokens(text))]
-        self.capital = sum(text[:1].isupper() for text in texts) * 2 > len(texts)
-        self.stop = sum(text.strip().endswith(".") for text in texts) * 2 > len(texts)
-        self.follow = defaultdict[Words, Counter[str]](Counter)
-        for own in self.captions:
-            framed = ("", "", *own, "")
-            for place in range(2, len(framed)):
-                for order in range(3):
-                    self.follow[framed[place - order : place]][framed[place]] += 1
-        self.totals = {run: own.total() for run, own in self.follow.items()}
-        self.summed = {run: list(accumulate(own.values())) for run, own in self.follow.items()}
-        self.words = {run: list(own) for run, own in self.follow.items()}
-        known = [self.likelihood(own) for text in _texts(unseen) if (own := _tokens(text))]
-        self.least = float(np.quantile(known, _UNLIKELY)) if known else -np.inf
-        self.longest = min(_LONGEST, max(map(len, self.captions), default=1))
+    def __init__(
+        self, seen: HeldOut, unseen: HeldOut, lots: random.Random, *, fluent: bool
+    ) -> None:
+        learnt, others = (
+            [text for own in half.references for text in own] + (half.people or [])
+            for half in (seen, unseen)
+        )
+        self.lots, self.fluent, self.captions = lots, fluent, _words(learnt)
+        self.capital = sum(text[:1].isupper() for text in learnt) * 2 > len(learnt)
+        self.stop = sum(text.strip().endswith(".") for text in learnt) * 2 > len(learnt)
+        self.following = defaultdict[Words, Counter[str]](Counter)
+        for kind in ("sentence", "suffix", "prefix"):
+            for own in map(self.cut, [kind] * len(self.captions), self.captions):
+                framed = ("", "", *own, "")
+                for place in range(2, len(framed)):
+                    for order in range(len(_BY_ORDER)):
+                        self.following[framed[place - order : place]][framed[place]] += 1
+        self.totals = {run: own.total() for run, own in self.following.items()}
+        self.least = float(np.quantile([self.likelihood(own) for own in _words(others)], _UNLIKELY))
+        self.longest = min(_LONGEST, max(map(len, self.captions)))
+
+    def cut(self, kind: str, words: Words) -> Words:
+        """The words, or some at their end or their start with a slot for the rest."""
+        size = self.lots.randint(1, min(len(words), _LONGEST_AFFIX))
+        head, tail = (*words[:size], SLOT), (SLOT, *words[-size:])
+        pieces = {"suffix": tail, "prefix": head, "template": (*head, *tail[1:])}
+        return pieces.get(kind, words)
 
     def likelihood(self, words: Words) -> float:
-        """The mean log probability of words; beside a slot nothing is known."""
+        """The mean log of each word's probability after the two before it."""
         framed, logs = ("", "", *words, ""), list[float]()
         for place in range(2, len(framed)):
-            if framed[place] == SLOT:
-                continue
-            before = framed[place - 2 : place]
-            if SLOT in before:
-                before = before[before.index(SLOT) + 1 :] if before[1] != SLOT else ()
-            if framed[place] == "" and not before:
-                continue
-            chance = 1e-5
-            for order, weight in enumerate((0.05, 0.3, 0.65)[: len(before) + 1]):
-                run = before[len(before) - order :]
-                if (total := self.totals.get(run)) is not None:
-                    chance += weight * self.follow[run][framed[place]] / total
-            logs.append(float(np.log(chance)))
-        return float(np.mean(logs)) if logs else -np.inf
+            chance = _UNSEEN
+            for order, weight in enumerate(_BY_ORDER):
+                run = framed[place - order : place]
+                if run in self.totals:
+                    chance += weight * self.following[run][framed[place]] / self.totals[run]
+            logs.append(np.log(chance))
+        return float(np.mean(logs))
 
     def next_word(self, before: Words) -> str:
         """A word that follows these two, drawn as often as it does; empty at the end."""
-        run = before[-2:] if self.fluent else ()
-        while run not in self.summed or (len(run) > 1 and self.lots.random() < 0.3):
+        run = before if self.fluent else ()
+        while run not in self.totals or (len(run) > 1 and self.lots.random() < 0.3):
             run = run[1:]
-        place = bisect(self.summed[run], self.lots.random() * self.totals[run])
-        return self.words[run][min(place, len(self.words[run]) - 1)]
+        return self.lots.choices([*self.following[run]], [*self.following[run].values()])[0]
 
-    def stretch(self, longest: int) -> Words:
-        """Words that stand together somewhere in the captions."""
-        own = self.lots.choice(self.captions)
-        start = self.lots.randrange(len(own))
-        return own[start : start + self.lots.randint(1, longest)]
-
-    def passes(self, words: Words) -> bool:
-        own = [word for word in words if word != SLOT]
-        if not own or len(own) > (_LONGEST_AFFIX if len(own) < len(words) else self.longest):
-            return False
-        repeated = any(one == other for one, other in pairwise(words))
-        if not self.fluent:
-            return True
-        return not repeated and own[-1] not in ",;" and self.likelihood(words) >= self.least
+    def allows(self, words: Words) -> bool:
+        size = sum(word != SLOT for word in words)
+        fits = 0 < size <= (_LONGEST_AFFIX if size < len(words) else self.longest)
+        return fits and (not self.fluent or self.likelihood(words) >= self.least)
 
     def written(self, words: Words) -> str:
         """Words as this corpus writes captions; what has a slot is written when it is applied."""
-        text = _CLOSE.sub(r"\1", " ".join(words).removesuffix(" ."))
+        text = re.sub(r" ([,.;])", r"\1", " ".join(words))
         if SLOT in words:
             return text
-        text = _NEXT_SENTENCE.sub(lambda one: one[1] + one[2].upper(), text)
-        return (text[:1].upper() + text[1:] if self.capital else text) + "." * self.stop
+        return _capitals(text, at_start=self.capital) + "." * (self.stop and text[-1] != ".")
 
 
 class _Climb:
-    """A population of texts of one kind, and what each scores on the clips that are climbed on."""
+    """Texts of one kind, and what each scores on the clips that are climbed on."""
 
     def __init__(
-        self,
-        score: ScoreCaptions,
-        kind: Kind,
-        clips: Clips,
-        language: _Language,
-        lots: random.Random,
+        self, score: ScoreCaptions, kind: Kind, clips: HeldOut, language: _Language
     ) -> None:
-        self.score, self.kind, self.language, self.lots = score, kind, language, lots
-        self.clips, self.scores = clips, dict[Words, float]()
+        self.score, self.kind, self.clips, self.language = score, kind, clips, language
+        self.lots, self.scores = language.lots, dict[Words, float]()
 
     def rounds(self, evaluations: int) -> Iterator[int]:
-        """Score so many texts, the first ones as captions are and the others made of the best."""
-        first = max(1, int(_FIRST_SHARE * evaluations))
-        while len(self.scores) < evaluations:
-            wanted = min(_AT_ONCE, evaluations - len(self.scores))
-            fresh = dict.fromkeys(
-                self._made(self._start if len(self.scores) < first else self._move, wanted)
-            )
+        """Score so many texts, the first ones as captions have them, others made of the best."""
+        while (done := len(self.scores)) < evaluations:
+            fresh = self._fresh(self._elite(_ELITE), min(_AT_ONCE, evaluations - done))
             if not fresh:
                 return
-            values = self._values(list(fresh), self.clips.part(range(_CLIMBED_ON)[: self._size]))
-            self.scores.update(zip(fresh, values.tolist(), strict=True))
+            self.scores |= self._scored(fresh, _CLIMBED_ON)
             yield len(self.scores)
 
-    def finalists(self) -> list[str]:
-        """The best texts by all clips of this half, best first."""
-        best = sorted(self.scores, key=lambda one: -self.scores[one])[:_FINALISTS]
-        values = self._values(best, self.clips.part(range(_CHOSEN_ON)[: self._size]))
-        return [self.language.written(best[place]) for place in np.argsort(-values, kind="stable")]
+    def best(self) -> list[str]:
+        finals = self._scored(self._elite(_FINALISTS), _CHOSEN_ON)
+        chosen = sorted(finals, key=lambda one: -finals[one])[:_SHOWN]
+        return list(map(self.language.written, chosen))
 
-    @property
-    def _size(self) -> int:
-        return len(self.clips.references)
+    def _elite(self, count: int) -> list[Words]:
+        return sorted(self.scores, key=lambda one: -self.scores[one])[:count]
 
-    def _values(self, texts: Sequence[Words], clips: Clips) -> FloatArray:
+    def _scored(self, texts: list[Words], most: int) -> dict[Words, float]:
         """Corpus scores of texts that every clip is given in turn; all are scored at once."""
-        written = [self.language.written(one) for one in texts]
-        honest = clips.honest or [""] * len(clips.references)
-        found = self.score(
-            [applied(text, one) for text in written for one in honest],
-            clips.references * len(texts),
-        )
+        clips = self.clips.part(range(min(most, len(self.clips.references))))
+        said = [one for words in texts for one in clips.with_text(self.language.written(words))]
+        found = self.score(said, clips.references * len(texts))
         table = found.statistics.reshape(len(texts), len(clips.references), -1)
-        return found.aggregate(table.mean(axis=1))
+        return dict(zip(texts, found.aggregate(table.mean(axis=1)).tolist(), strict=True))
 
-    def _made(self, how: Callable[[], Words], wanted: int) -> Iterator[Words]:
-        made = set[Words]()
+    def _fresh(self, elite: list[Words], wanted: int) -> list[Words]:
+        made = dict[Words, None]()
         for _ in range(_TRIES * wanted):
-            words = how()
-            if words not in made and words not in self.scores and self.language.passes(words):
-                made.add(words)
-                yield words
+            words = self.language.cut(self.kind, self.lots.choice(self.language.captions))
+            if elite and self.lots.random() > _PIECES:
+                words = elite[min(int(self.lots.expovariate(0.25)), len(elite) - 1)]
+                for _ in range(self.lots.choice((1, 1, 1, 2, 3))):
+                    words = self._moved(words, elite)
+            if words not in self.scores and self.language.allows(words):
+                made[words] = None
             if len(made) == wanted:
-                return
+                break
+        return list(made)
 
-    def _start(self) -> Words:
-        caption = self.lots.choice(self.language.captions)
-        if self.kind == "sentence":
-            return caption
-        size = self.lots.randint(1, 7)
-        joint = _tokens(self.lots.choice(_JOINTS))
-        head, tail = caption[:size], (*joint, *caption[-size:])
-        return {
-            "suffix": (SLOT, *tail),
-            "prefix": (*head, SLOT),
-            "template": (*head, SLOT, *(tail if self.lots.random() < 0.9 else (*joint, SLOT))),
-        }[self.kind]
-
-    def _move(self) -> Words:
-        """One of the best with a stretch of its words left out, put in, replaced or crossed."""
-        elite = sorted(self.scores, key=lambda one: -self.scores[one])[:_ELITE]
-        words = elite[min(int(self.lots.expovariate(0.25)), len(elite) - 1)]
-        for _ in range(self.lots.choice((1, 1, 1, 2, 3))):
-            words = self._changed(words, elite)
-        return words
-
-    def _changed(self, words: Words, elite: Sequence[Words]) -> Words:
-        slots = [place for place, word in enumerate(words) if word == SLOT]
-        low = slots[-1] + 1 if self.kind == "suffix" else 0
-        high = slots[0] if self.kind == "prefix" else len(words)
-        start = self.lots.randint(low, high)
-        left_out = self.lots.choice((0, 0, 1, 1, 1, 2, 3, 5))
-        end = min([start + left_out, high, *(place for place in slots if place >= start)])
-        move = self.lots.random()
-        put_in: Words = ()
+    def _moved(self, words: Words, elite: list[Words]) -> Words:
+        """The words with some left out, put in, replaced or crossed; a slot stays where it is."""
+        slot = words.index(SLOT) if SLOT in words else len(words)
+        low = slot + 1 if self.kind == "suffix" else 0
+        start = self.lots.randint(low, slot if self.kind == "prefix" else len(words))
+        end = min(start + self.lots.choice((0, 0, 1, 1, 1, 2, 3, 5)), len(words))
+        end = min(end, slot) if start <= slot else end
+        move, put_in = self.lots.random(), list[str]()
         if move < 0.5:
             for _ in range(self.lots.choice((1, 1, 1, 2, 3))):
-                word = self.language.next_word(("", "", *words[:start], *put_in)[-2:])
-                put_in += (word,) * bool(word)
+                put_in.append(self.language.next_word(("", "", *words[:start], *put_in)[-2:]))
         elif move < 0.75:
-            put_in = self.language.stretch(5)
+            own = self.lots.choice(self.language.captions)
+            place = self.lots.randrange(len(own))
+            put_in += own[place : place + self.lots.randint(1, 5)]
         elif move < 0.85 and self.kind == "sentence":
             other = self.lots.choice(elite)
             return (*words[:start], *other[self.lots.randrange(len(other)) :])
-        elif not self.language.fluent and move < 0.9 and start + 1 < high and end > start:
-            put_in, end = (words[start] + words[start + 1],), start + 2
-        return (*words[:start], *put_in, *words[end:])
-
-
-def _measured(
-    score: ScoreCaptions,
-    clips: Clips,
-    found: Sequence[tuple[Kind, str]],
-    evaluations: int,
-    lots: random.Random,
-) -> BlindPlay:
-    shifted = [*clips.references[1:], clips.references[0]]
-    others = [lots.choice(own) for own in shifted]
-    other = score(others, clips.references)
-    person = score(clips.people, clips.references) if clips.people else None
-    honest = person if clips.honest is clips.people else None
-    if clips.honest is not None and honest is None:
-        honest = score(clips.honest, clips.references)
-    attacks = []
-    for kind, text in found:
-        texts = [applied(text, one) for one in clips.honest or [""] * len(others)]
-        result = score(texts, clips.references)
-        over = gain(result, honest) if honest is not None else None
-        attacks.append(Attack(kind, text, figure(result), over))
-    return BlindPlay(
-        len(others),
-        str(other.signature),
-        tuple(attacks),
-        person=figure(person) if person is not None else None,
-        honest=figure(honest) if honest is not None else None,
-        other=figure(other),
-        evaluations=evaluations,
-    )
-
-
-def figure(result: MetricResult) -> Figure:
-    return Figure(result.score, mean_interval(result.statistics, result.aggregate))
-
-
-def gain(result: MetricResult, over: MetricResult) -> Figure:
-    """What one scores above another on the same clips, paired."""
-    both = result.statistics, over.statistics
-    return Figure(result.score - over.score, difference_interval(*both, result.aggregate))
-
-
-def _texts(clips: Clips) -> list[str]:
-    return [text for own in clips.references for text in own] + (clips.people or [])
-
-
-def _tokens(text: str) -> Words:
-    words = tuple(_TOKEN.findall(text.lower()))
-    return words[:-1] if words[-1:] == (".",) else words
+        elif move < 0.9 and not self.language.fluent:
+            put_in = ["".join(words[start:end])]  # words run together
+        return (*words[:start], *(word for word in put_in if word not in ("", SLOT)), *words[end:])
