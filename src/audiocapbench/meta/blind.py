@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -250,7 +251,9 @@ class _Language:
     def allows(self, words: Words) -> bool:
         size = sum(word != SLOT for word in words)
         fits = 0 < size <= (_LONGEST_AFFIX if size < len(words) else self.longest)
-        return fits and (not self.fluent or self.likelihood(words) >= self.least)
+        pairs = pairwise(("", *words, ""))
+        known = not self.fluent or all(two in self.following.get((one,), ()) for one, two in pairs)
+        return fits and known and (not self.fluent or self.likelihood(words) >= self.least)
 
     def written(self, words: Words) -> str:
         """Words as this corpus writes captions; what has a slot is written when it is applied."""
