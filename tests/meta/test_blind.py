@@ -1,23 +1,26 @@
 """Blind play, searched: what is found without hearing, and how it is measured."""
 
+import json
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from audiocapbench.errors import TrialError
-from audiocapbench.meta.blind import KINDS, SLOT, applied, blind_play, hold_out
+from audiocapbench.errors import AudioCapBenchError, TrialError
+from audiocapbench.meta.blind import KINDS, SLOT, applied, blind_play, hold_out, searched_scorer
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import MetricResult
 from audiocapbench.signature import sign
+from command import run_command
 
 THINGS = ("dog", "cat", "bell", "horn", "train", "engine", "crowd", "bird", "baby", "clock")
 DOES = ("barks", "meows", "rings", "honks", "passes", "idles", "cheers", "sings", "cries", "ticks")
 REFERENCES = [
     [
         f"A {thing} {DOES[place]} {how} outside.",
-        f"A loud {thing} {DOES[place]} while people talk.",
+        f"A loud {thing} {DOES[place]} while people talk in the street.",
         f"Outside a {thing} {DOES[place]} {how} in the background.",
     ]
     for place, thing in enumerate(THINGS)
@@ -113,6 +116,53 @@ def test_the_person_is_held_to_the_others() -> None:
 def test_too_few_clips_are_refused() -> None:
     with pytest.raises(TrialError, match="give four at the least"):
         blind_play(likes_generic_words, REFERENCES[:3])
+
+
+def test_the_command_shows_what_hears_nothing_and_warns(tmp_path: Path) -> None:
+    path = tmp_path / "captions.jsonl"
+    rows = [{"id": f"c{place}", "references": own} for place, own in enumerate(REFERENCES)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    words = ("meta", "cheat", "--captions", path.name, "--search", "--evaluations", "40")
+    done = run_command(*words, "--scorer", "metric:meteor", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "best sentence" in done.stdout
+    assert "another clip's" in done.stdout
+    asked = run_command(*words, "--scorer", "judge:elements", "--json", cwd=tmp_path)
+    [found] = json.loads(asked.stdout)["scorers"]
+    assert found["n"] == len(REFERENCES) // 2
+    assert found["person"]["value"] > found["other"]["value"]
+    assert found["attacks"][0].keys() == {"kind", "text", "score", "gain", "succeeds"}
+    assert len(found["attacks"][0]["score"]["ci"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("metric:clap", "hears the clips"),
+        ("judge:openai/gpt-4.1", "tens of thousands of questions"),
+        ("control:longer", "is not searched for"),
+        ("metric:blue", "there is no metric 'blue'"),
+        ("meteor", "is not searched for"),
+    ],
+)
+def test_what_hears_or_costs_is_refused(
+    name: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with pytest.raises(AudioCapBenchError, match=why):
+        searched_scorer(name)
+
+
+def test_a_score_that_hangs_on_the_corpus_is_asked_one_text_at_a_time() -> None:
+    sizes: set[int] = set()
+
+    def score(texts: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+        assert len(set(map(tuple, references))) == len(references)
+        sizes.add(len(texts))
+        return likes_generic_words(texts, references)
+
+    blind_play(score, REFERENCES, evaluations=20, of_corpus=True)
+    assert sizes == {len(REFERENCES) // 2}
 
 
 @pytest.mark.parametrize(

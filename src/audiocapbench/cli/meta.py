@@ -1,8 +1,9 @@
 """``audiocapbench meta``: put metrics, judges and models on trial against what people prefer."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from inspect import Signature, signature
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,7 @@ from audiocapbench.table import Column, Findings, Table, ValueWithInterval, sign
 
 if TYPE_CHECKING:
     from audiocapbench.meta.cheat import CheatTrial
+    from audiocapbench.meta.corrupt.captions import CaptionedClip
     from audiocapbench.meta.pairs import CaptionPair, PairSet
     from audiocapbench.meta.scorers.scorer import PairScorer, TrialSettings
     from audiocapbench.meta.trial import ScorerTrial
@@ -208,6 +210,8 @@ def cheat(
     scorer: list[str],
     predictions: Path | None = None,
     limit: Annotated[int, Option(min=2)] = 200,
+    search: bool = False,
+    evaluations: Annotated[int | None, Option(min=20, show_default=False)] = None,
     data: options.ClipFolder = None,
     seed: int = 42,
     session: options.Session,
@@ -216,12 +220,16 @@ def cheat(
     """Attack a scorer with captions that say nothing new, and see whether they gain.
 
     The honest caption of a clip is one of its references, held to the others, or --predictions.
+    With --search, sentences and affixes that hear nothing are climbed on half of the clips, and
+    what they score is measured on the other half.
 
     Args:
         captions (FILE): What people wrote, as for 'corrupt': two captions a clip or more.
         scorer (KIND:NAME): metric:NAME, judge:NAME, rate:MODEL or clap:NAME; may be repeated.
         predictions (FILE): Honest captions by a model, id,prediction.
-        limit (N): At most so many clips, drawn by the seed.
+        limit (N): At most so many clips, drawn by the seed; a search takes all.
+        search: Search for the best blind captions of a metric or of judge:elements.
+        evaluations (N): So many texts are tried in a --search. [default: 1000]
     """
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.meta.cheat import attack_pairs, pointwise
@@ -231,6 +239,10 @@ def cheat(
 
     clips = read_captions(captions).clips
     given = None if predictions is None else read_predictions(predictions).texts
+    if search:
+        return _search_blind(clips, given, scorer, evaluations, seed, json=json)
+    if evaluations is not None:
+        raise AudioCapBenchError("--evaluations bounds a --search; add that")
     pairs = attack_pairs(clips, given, limit=limit, seed=seed)
     how = vars(session.asking())
     settings = TrialSettings(data=data, store_url=session.store, seed=seed, **how)
@@ -246,6 +258,53 @@ def cheat(
     for trial in trials:
         say(*(f"{trial['scorer']}: {note}" for note in trial["notes"]))
         say(*(f"Warning: {warning}." for warning in trial["warnings"]))
+    return None
+
+
+def _search_blind(
+    clips: "Sequence[CaptionedClip]",
+    given: "Mapping[str, str] | None",
+    names: Sequence[str],
+    evaluations: int | None,
+    seed: int,
+    *,
+    json: bool,
+) -> None:
+    from audiocapbench.cli.progress import Terminal
+    from audiocapbench.meta import blind
+
+    scorers = [blind.searched_scorer(name) for name in dict.fromkeys(names)]
+    answered = [one for one in clips if given is None or given.get(one.id, "").strip()]
+    references = [one.references for one in answered]
+    captions = None if given is None else [given[one.id] for one in answered]
+    tables, facts, warnings = [], list[dict[str, Any]](), list[str]()
+    for name, score, of_corpus in scorers:
+        with Terminal() as host:
+            found = blind.blind_play(
+                score,
+                references,
+                captions,
+                evaluations=evaluations or blind.EVALUATIONS,
+                seed=seed,
+                of_corpus=of_corpus,
+                progress=partial(host.advance, f"texts for {name}"),
+            )
+        rows = [{"caption": f"best {kind}", **one._asdict()} for kind, one in found.best.items()]
+        whose = {"a person's": found.person, "a model's": given and found.honest}
+        whose["another clip's"] = found.other
+        rows += [{"caption": who, "score": one} for who, one in whose.items() if one]
+        columns = ("caption", "score", Column("gain", form="+.3f"), Column("text", wraps=True))
+        title = f"{name}: blind captions, on {found.n:,} clips that the search did not see"
+        tables.append(Table(title, rows, columns, signature_notes([found.signature])))
+        facts.append({"scorer": name, **found.to_dict()})
+        warnings += [
+            f"{name} can be cheated by the {kind} {one.text!r}: {one.gain.value:+.3f} over "
+            f"{'a person' if given is None else 'the model'}'s captions"
+            for kind, one in found.best.items()
+            if one.gain is not None and one.succeeds
+        ]
+    show_result(Findings(tables, {"clips": len(references), "scorers": facts}), json=json)
+    say(*(f"Warning: {one}." for one in warnings))
 
 
 def _cheat_tables(trials: "Sequence[CheatTrial]") -> list[Table]:

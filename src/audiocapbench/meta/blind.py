@@ -11,15 +11,20 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from audiocapbench.errors import TrialError
+from audiocapbench.judges import create_judge
+from audiocapbench.judges.contract import JudgeInput
+from audiocapbench.judges.judge import ModelJudge, judge_texts
+from audiocapbench.metrics import compute, find_metric
+from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.metrics.result import MetricResult
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.bootstrap import difference_interval
-from audiocapbench.table import ValueWithInterval
+from audiocapbench.table import Table, ValueWithInterval
 
 Words = tuple[str, ...]
 ScoreCaptions = Callable[[Sequence[str], Sequence[Sequence[str]]], MetricResult]
@@ -79,6 +84,44 @@ class BlindPlay:
         first = {one.kind: one for one in reversed(self.attacks)}
         return {kind: first[kind] for kind in KINDS if kind in first}
 
+    def to_dict(self) -> dict[str, Any]:
+        rows = [one._asdict() | {"succeeds": one.succeeds} for one in self.attacks]
+        [facts] = Table("", [vars(self)]).objects()
+        return facts | {"attacks": Table("", rows).objects()}
+
+
+class SearchedScorer(NamedTuple):
+    """A scorer that can be climbed, as ``blind_play`` takes it."""
+
+    name: str
+    score: ScoreCaptions
+    of_corpus: bool = False
+
+
+def searched_scorer(text: str) -> SearchedScorer:
+    """A metric or an offline judge by its name; TrialError for what hears, or asks a model."""
+    kind, _, name = (part.strip() for part in text.partition(":"))
+    if kind == "metric":
+        metric, parsed = find_metric(name)
+        refuse_without_audio(metric, audio=False)
+        made = lambda texts, held_to: compute([str(parsed)], texts, held_to)[0]  # noqa: E731
+        return SearchedScorer(f"metric:{parsed}", made, metric.of_corpus)
+    judge = create_judge(name) if kind == "judge" else None
+    if judge is None or isinstance(judge, ModelJudge):
+        why = "a search asks tens of thousands of questions"
+        raise TrialError(f"{text} is not searched for: {why}; take metric:NAME or judge:elements")
+
+    def judged(texts: Sequence[str], held_to: Sequence[Sequence[str]]) -> MetricResult:
+        rows = zip(texts, held_to, strict=True)
+        cases = [JudgeInput("", one, tuple(own), "sound") for one, own in rows]
+        verdicts = judge_texts(judge, cases)
+        if wrong := [one for one in verdicts if isinstance(one, str)]:
+            raise TrialError(wrong[0])
+        samples = np.array([one.overall for one in verdicts if not isinstance(one, str)])
+        return MetricResult.of_means(name, judge.signature, samples)
+
+    return SearchedScorer(f"judge:{name}", judged)
+
 
 class HeldOut(NamedTuple):
     """References that all captions of a clip are held to, a person's beside them, an honest one."""
@@ -121,6 +164,7 @@ def blind_play(
     evaluations: int = EVALUATIONS,
     seed: int = 42,
     fluent: bool = True,
+    of_corpus: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> BlindPlay:
     """Climb sentences, suffixes, prefixes and templates that a scorer likes, and measure them.
@@ -128,7 +172,8 @@ def blind_play(
     Affixes are put to ``captions``, honest ones of the same clips; by default to a reference of
     each that is held to the others. An evaluation is one text, scored on up to 80 clips. What is
     found is as likely as people's captions by a language model of these references, unless
-    ``fluent`` is False. The same seed finds the same.
+    ``fluent`` is False. Where a score hangs on the other captions (``of_corpus``), one text is
+    scored at a time, and otherwise many. The same seed finds the same.
     """
     lots = random.Random(seed)
     clips = hold_out(references, captions, lots)
@@ -139,7 +184,7 @@ def blind_play(
     for kind, share in KINDS.items():
         if kind != "sentence" and seen.honest is None:
             continue
-        climb = _Climb(score, kind, seen, language)
+        climb = _Climb(score, kind, seen, language, at_once=1 if of_corpus else _AT_ONCE)
         for count in climb.rounds(int(share * evaluations)):
             if progress is not None:
                 progress(done + count, evaluations)
@@ -267,10 +312,10 @@ class _Climb:
     """Texts of one kind, and what each scores on the clips that are climbed on."""
 
     def __init__(
-        self, score: ScoreCaptions, kind: Kind, clips: HeldOut, language: _Language
+        self, score: ScoreCaptions, kind: Kind, clips: HeldOut, language: _Language, *, at_once: int
     ) -> None:
         self.score, self.kind, self.clips, self.language = score, kind, clips, language
-        self.lots, self.scores = language.lots, dict[Words, float]()
+        self.lots, self.scores, self.at_once = language.lots, dict[Words, float](), at_once
 
     def rounds(self, evaluations: int) -> Iterator[int]:
         """Score so many texts, the first ones as captions have them, others made of the best."""
@@ -290,12 +335,15 @@ class _Climb:
         return sorted(self.scores, key=lambda one: -self.scores[one])[:count]
 
     def _scored(self, texts: list[Words], most: int) -> dict[Words, float]:
-        """Corpus scores of texts that every clip is given in turn; all are scored at once."""
-        clips = self.clips.part(range(min(most, len(self.clips.references))))
-        said = [one for words in texts for one in clips.with_text(self.language.written(words))]
-        found = self.score(said, clips.references * len(texts))
-        table = found.statistics.reshape(len(texts), len(clips.references), -1)
-        return dict(zip(texts, found.aggregate(table.mean(axis=1)).tolist(), strict=True))
+        """Corpus scores of texts that every clip is given in turn."""
+        clips, found = self.clips.part(range(min(most, len(self.clips.references)))), list[float]()
+        for start in range(0, len(texts), self.at_once):
+            written = list(map(self.language.written, texts[start : start + self.at_once]))
+            said = [caption for text in written for caption in clips.with_text(text)]
+            result = self.score(said, clips.references * len(written))
+            table = result.statistics.reshape(len(written), len(clips.references), -1)
+            found += result.aggregate(table.mean(axis=1)).tolist()
+        return dict(zip(texts, found, strict=True))
 
     def _fresh(self, elite: list[Words], wanted: int) -> list[Words]:
         made = dict[Words, None]()
