@@ -2,6 +2,8 @@
 
 import base64
 import json
+import math
+import pickle
 import shutil
 import threading
 from collections.abc import Callable
@@ -18,8 +20,11 @@ from audiocapbench.data.outcome import Status
 from audiocapbench.engine import run_benchmark
 from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import FatalError, ModelError
+from audiocapbench.meta.pairs import CaptionPair
+from audiocapbench.meta.scorers.scorer import PointwiseScorer, TrialSettings, create_scorer
 from audiocapbench.models import ModelSettings, Question, SentAudio, create_model
 from audiocapbench.models.model import RepeatedModel
+from audiocapbench.models.probabilities import LOGPROBS, token_shares
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from command import run_command
@@ -146,6 +151,34 @@ def test_a_batch_of_clips_of_any_length_answers_as_each_alone(
     together = model.answer_many(asked)
     assert [model.answer_many([one])[0] for one in asked] == together
     assert len({one.text for one in together}) > 2
+
+
+@pytest.mark.parametrize("name", ["qwen2-audio", "qwen3-omni"])
+def test_the_probabilities_of_tokens_are_those_of_the_network(
+    name: str, checkpoint: Callable[[str], Path]
+) -> None:
+    plain = local(checkpoint(name))
+    model = plain.with_options(LOGPROBS)
+    asked = [question(0, 0.7), question(1, 0.7)]
+    replies = model.answer_many(asked)
+    assert [one.text for one in replies] == [one.text for one in plain.answer_many(asked)]
+    inputs, _, _ = model._prepare(asked[:1])
+    with torch.inference_mode():
+        (scores,) = model._loaded()(**inputs).logits[:, -1].float().softmax(-1)
+    content = json.loads(replies[0].raw or "")["choices"][0]["logprobs"]["content"]
+    assert len(content) == (replies[0].output_tokens or 0) - (
+        replies[0].status is not Status.TRUNCATED
+    )
+    told = [math.exp(one["logprob"]) for one in content[0]["top_logprobs"]]
+    assert told == pytest.approx(scores.topk(20).values.tolist(), rel=1e-3)
+    words = model.processor.tokenizer
+    likely = [one["token"] for one in content[0]["top_logprobs"]]
+    assert likely[0] == content[0]["token"] == words.decode([int(scores.argmax())])
+    assert model.parameters["top_logprobs"] == 20
+    again = pickle.loads(pickle.dumps(model))  # as it travels to another machine
+    assert (again.top, again.parameters) == (20, model.parameters)
+    with pytest.raises(ModelError, match="takes no response_format"):
+        plain.with_options({"response_format": {}})
 
 
 @pytest.mark.parametrize("name", ["qwen2-audio"])
@@ -348,6 +381,25 @@ def test_a_local_model_judges_and_compares_captions(tmp_path: Path) -> None:
     done = run_command(*words, "--data", ".", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["answers"]["first"] == 4
+
+
+def test_a_local_model_rates_captions_by_the_probabilities_of_its_digits(tmp_path: Path) -> None:
+    write_folder(tmp_path / "tones", 2)
+    (tmp_path / "rater").mkdir()
+    name = f"local/{says(tmp_path / 'rater', '7')}"
+    (reply,) = local(tmp_path / "rater").with_options(LOGPROBS).answer_many([question(0, 0.3)])
+    assert reply.text == "7"
+    likely = token_shares(reply.raw or "")[0][1]
+    digits = {int(one): share for one, share in likely.items() if one in "0123456789"}
+    expected = sum(one * share for one, share in digits.items()) / sum(digits.values()) / 9
+    settings = TrialSettings(store_url=str(tmp_path / "trial.db"), data=tmp_path)
+    scorer = create_scorer(f"rate:{name}", settings)
+    assert isinstance(scorer, PointwiseScorer)
+    pair = CaptionPair("1", "tones/clips/0.wav", "A tone hums.", "A dog barks.", 0, "HM", "HM_1")
+    scores = np.concatenate(scorer.score([pair]))
+    assert scores == pytest.approx([expected, expected], rel=1e-5)
+    assert scorer.latest.notes == ()
+    settings.store.close()
 
 
 @pytest.mark.parametrize(

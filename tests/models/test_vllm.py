@@ -15,6 +15,7 @@ import pytest
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import ModelSettings, Question, SentAudio, create_model
+from audiocapbench.models.probabilities import LOGPROBS, token_shares
 from needs import needs
 
 needs("torch", "transformers")
@@ -36,6 +37,7 @@ class SamplingParams:
     top_p: float = 1.0
     top_k: int = 0
     seed: int | None = None
+    logprobs: int | None = None
 
 
 @dataclass
@@ -44,6 +46,13 @@ class CompletionOutput:
     text: str
     token_ids: list
     finish_reason: str | None = None
+    logprobs: list | None = None
+
+
+@dataclass
+class Logprob:
+    logprob: float
+    decoded_token: str
 
 
 @dataclass
@@ -88,11 +97,18 @@ class LLM:
         )
         end = self.processor.tokenizer.eos_token_id
         made = self.model.generate(**inputs, do_sample=False, max_new_tokens=chosen.max_tokens,
-                                   eos_token_id=end)
-        new = made[0, inputs["input_ids"].shape[1]:].tolist()
+                                   eos_token_id=end, return_dict_in_generate=True,
+                                   output_logits=True)
+        new = made.sequences[0, inputs["input_ids"].shape[1]:].tolist()
+        likely = [one[0].log_softmax(-1).topk(chosen.logprobs or 1) for one in made.logits]
+        decode = self.processor.tokenizer.decode
+        told = [{one: Logprob(value, decode([one]))
+                 for value, one in zip(own.values.tolist(), own.indices.tolist())}
+                for own in likely]
         ended = "stop" if end in new else "length"
         text = self.processor.tokenizer.decode(new, skip_special_tokens=True)
-        out = CompletionOutput(0, text, new, "abort" if "break off" in asked["prompt"] else ended)
+        out = CompletionOutput(0, text, new, "abort" if "break off" in asked["prompt"] else ended,
+                               told if chosen.logprobs else None)
         ids = inputs["input_ids"][0].tolist()
         return RequestOutput(str(number), asked["prompt"], ids, [out])
 '''
@@ -134,8 +150,13 @@ def test_vllm_is_asked_what_local_asks_and_its_answers_are_kept(folder: Path) ->
     assert [one.input_tokens for one in made] == [one.input_tokens for one in wanted]
     assert model.parameters == {**same.parameters, "device": "vllm"}
     assert model.contract == same.contract
+    probable = [one.with_options(LOGPROBS).answer_many(ASKED) for one in (model, same)]  # type: ignore[attr-defined]
+    for ours, theirs in zip(*probable, strict=True):
+        (one, shares), (two, others) = token_shares(ours.raw)[0], token_shares(theirs.raw)[0]
+        assert one == two
+        assert shares == pytest.approx(others, rel=1e-4)
     vllm = import_module("vllm")  # the fixture's
-    loaded, asked = vllm.calls
+    loaded, asked, *_ = vllm.calls
     assert loaded == ("LLM", str(folder), "float32", 0, False, 2048)
     assert asked[1] == 3
     assert asked[2].max_tokens == 5

@@ -22,7 +22,8 @@ from audiocapbench.errors import (
 )
 from audiocapbench.judges.contract import MAX_SCORE, RULES, Contract, JudgeInput, Verdict
 from audiocapbench.models import Model, Question
-from audiocapbench.models.model import AS_PUBLISHED, LOGPROBS, ModelVariant
+from audiocapbench.models.model import AS_PUBLISHED, ModelVariant
+from audiocapbench.models.probabilities import LOGPROBS
 from audiocapbench.plugins import failure_place, failure_words
 from audiocapbench.signature import Signature, sign
 from audiocapbench.store.ledger import Bill

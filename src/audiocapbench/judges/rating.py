@@ -10,7 +10,7 @@ from dataclasses import replace
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges.contract import MAX_SCORE, Contract, ReplyField, Verdict, fill
 from audiocapbench.judges.published import prompts_in
-from audiocapbench.models.replies import bare, token_shares
+from audiocapbench.models.probabilities import bare, token_shares
 
 RATING = "rating"
 AS_WRITTEN = "no probabilities came with the reply: the digit is as written"

@@ -1,26 +1,35 @@
-"""``local/ORG/NAME`` by transformers and ``vllm/ORG/NAME``: open-weight models on this machine."""
+"""``local/ORG/NAME``: open-weight models on this machine, by transformers."""
 
 import logging
 import re
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import takewhile
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
-from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Provider, Question
+from audiocapbench.models import (
+    AudioContract,
+    BatchModel,
+    Model,
+    ModelSettings,
+    Provider,
+    Question,
+)
 from audiocapbench.models import checkpoint as checkpoints
 from audiocapbench.models.checkpoint import ChatProcessor, LocalName
 from audiocapbench.models.model import REMOTE_EXECUTION
 from audiocapbench.models.price import FREE
+from audiocapbench.models.probabilities import LOGPROBS, as_raw
 from audiocapbench.models.replies import ending_as
 from audiocapbench.plugins import failure_words
 
@@ -36,6 +45,7 @@ class CheckpointModel(BatchModel):
     patience_s = 1.0  # its weights take longer to load
     options: tuple[str, ...] = ("revision", "dtype", "batch", "download", "code")
     seed = 0  # of what is drawn where the temperature is above 0
+    top = 0  # how many of the likeliest tokens come with each that is written
 
     def __init__(
         self, name: LocalName, settings: ModelSettings, runtime: str, dtype: str, batch: int
@@ -74,7 +84,17 @@ class CheckpointModel(BatchModel):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel by name: another machine has the weights on its own disk."""
-        return type(self), (self.name, self.given)
+        own = {name: getattr(self, name) for name in ("top", "max_tokens", "parameters")}
+        return type(self), (self.name, self.given), own
+
+    def with_options(self, options: Mapping[str, Any], most_tokens: int | None = None) -> Self:
+        """The same model, whose replies come with the probabilities of their tokens."""
+        for name in options.keys() - LOGPROBS.keys():
+            raise ModelError(f"{self.name} takes no {name}: no provider is asked")
+        variant = copy(self)
+        variant.top, variant.max_tokens = options["top_logprobs"], most_tokens or self.max_tokens
+        variant.parameters = {**self.parameters, **options, "max_tokens": variant.max_tokens}
+        return variant
 
 
 class LocalModel(CheckpointModel):
@@ -108,7 +128,6 @@ class LocalModel(CheckpointModel):
         self._most, self._one = self.batch, threading.Lock()
         self._preparing = threading.Semaphore(self.lanes - 1)  # the first is ready the sooner
         self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
-        _models.add(self)
 
     def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
         """Answer questions in batches of clips of about one length."""
@@ -156,7 +175,7 @@ class LocalModel(CheckpointModel):
         try:
             with self._preparing:
                 inputs, most, counts = self._prepare(questions)
-            rows = self._device_thread.submit(self._generate, inputs, most, stop).result()
+            made = self._device_thread.submit(self._generate, inputs, most, stop).result()
         except torch.OutOfMemoryError as error:
             torch.cuda.empty_cache()
             if len(questions) > 1:
@@ -173,7 +192,7 @@ class LocalModel(CheckpointModel):
                 words = f"{self.name}: the device failed ({failure_words(error)}); start again"
                 raise FatalError(words) from error
             raise ModelError(f"{self.name}: {failure_words(error)}") from error
-        return [self._reply(row, *count) for row, count in zip(rows, counts, strict=True)]
+        return [self._told(one, *count) for one, count in zip(made, counts, strict=True)]
 
     def _prepare(
         self, questions: Sequence[Question]
@@ -204,11 +223,20 @@ class LocalModel(CheckpointModel):
             heard = (inputs["input_ids"] == sound).sum(1).tolist()
         return inputs, most, list(zip(read, heard, strict=True))
 
-    def _generate(self, ready: Any, most: int, stop: threading.Event) -> list[list[int]]:
+    def _generate(self, ready: Any, most: int, stop: threading.Event) -> list[tuple[Any, ...]]:
+        """The tokens of each reply, those likeliest in the place of each, and their logarithms."""
         import torch
         from transformers import BatchFeature, StoppingCriteriaList
 
-        chosen = {"do_sample": True, "temperature": self.temperature}
+        likeliest: list[Any] = []
+
+        def keep(_ids: Any, scores: Any) -> Any:
+            likeliest.append(torch.log_softmax(scores.float(), -1).topk(self.top))
+            return scores
+
+        chosen: dict[str, Any] = {"do_sample": self.temperature > 0}
+        chosen |= {"temperature": self.temperature} if self.temperature > 0 else {}
+        chosen |= {"logits_processor": [keep], "num_beams": 1} if self.top else {}
         with self._one:
             network = self._loaded()
             copied = {"device": network.device, "non_blocking": self._is_on_card}
@@ -216,7 +244,7 @@ class LocalModel(CheckpointModel):
             with torch.inference_mode():
                 made = network.generate(
                     **inputs,
-                    **(chosen if self.temperature > 0 else {"do_sample": False}),
+                    **chosen,
                     max_new_tokens=most,
                     eos_token_id=sorted(self._ends),
                     pad_token_id=self.processor.tokenizer.pad_token_id,
@@ -225,15 +253,25 @@ class LocalModel(CheckpointModel):
         if stop.is_set():
             raise FatalError(f"{self.name}: was stopped while it wrote")
         length = ready["input_ids"].shape[1]
-        rows: list[list[int]] = getattr(made, "sequences", made)[:, length:].tolist()
-        return rows
+        rows = getattr(made, "sequences", made)[:, length:].tolist()
+        if not likeliest:
+            return [(row, (), ()) for row in rows]
+        values, ids = (torch.stack(one, 1).tolist() for one in zip(*likeliest, strict=True))
+        return list(zip(rows, ids, values, strict=True))
 
-    def _reply(self, row: list[int], read: int, heard: int | None) -> Reply:
+    def _told(self, made: tuple[Any, ...], read: int, heard: int | None) -> Reply:
+        row, ids, values = made
         said = list(takewhile(lambda token: token not in self._ends, row))
         has_ended = len(said) < len(row)
-        text = self.processor.tokenizer.decode(said, skip_special_tokens=True).strip()
+        words = self.processor.tokenizer
+        text = words.decode(said, skip_special_tokens=True).strip()
+        tokens = (
+            (words.decode([token]), zip(map(words.decode, likely), own, strict=True))
+            for token, likely, own in zip(said, ids, values, strict=False)
+        )
         return replace(
             ending_as("stop" if has_ended else "length", text, self.name),
+            raw=as_raw(tokens),
             input_tokens=read,
             output_tokens=len(said) + has_ended,
             audio_tokens=heard,
@@ -289,91 +327,8 @@ class LocalModel(CheckpointModel):
         if not self._ends:
             raise FatalError(f"{self.name}: neither model nor tokenizer says how an answer ends")
         torch.manual_seed(self.seed)
+        _models.add(self)
         return network
-
-
-class VllmModel(CheckpointModel):
-    """A model that vLLM serves within this process; it is loaded when it is first asked.
-
-    ``gpus`` are tensor parallel, ``memory`` is percent of each card's, ``context`` the longest
-    prompt and answer together in tokens.
-    """
-
-    options = (*CheckpointModel.options, "gpus", "memory", "context")
-
-    def __init__(self, name: str, settings: ModelSettings) -> None:
-        written = checkpoints.parse_name(name, self.options)
-        super().__init__(written, settings, "vllm", "bfloat16", 128)
-        if self.is_adapted:
-            raise ModelError(f"{name}: hears with an adapter, which only local/… loads")
-        self.num_gpus = written.number("gpus", 1)
-        self._loading: dict[str, Any] = {
-            "tensor_parallel_size": self.num_gpus,
-            "gpu_memory_utilization": min(100, written.number("memory", 90)) / 100,
-        }
-        if "context" in written.options:
-            self._loading["max_model_len"] = written.number("context", 1)
-        self._llm: Any = None
-        self._one = threading.Lock()  # its engine is made for one caller
-
-    def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
-        with self._one:
-            llm = self._loaded()
-            chosen = llm.get_default_sampling_params()
-            chosen.temperature, chosen.max_tokens = self.temperature, self.max_tokens
-            chosen.seed = self.seed or None
-            if self.processor.own.encoded:
-                told = [self._messages(one) for one in questions]
-                made = llm.chat(told, sampling_params=chosen, use_tqdm=False)
-            else:
-                asked = [self._prompt(one) for one in questions]
-                made = llm.generate(asked, sampling_params=chosen, use_tqdm=False)
-        return [self._reply(one) for one in made]
-
-    def _reply(self, made: Any) -> Reply:
-        if not made.outputs:
-            raise ModelError("vLLM returned no completion")
-        first = made.outputs[0]
-        ending = ending_as(first.finish_reason, first.text.strip(), f"{self.name}: vLLM")
-        read = len(made.prompt_token_ids or ()) or None
-        return replace(ending, input_tokens=read, output_tokens=len(first.token_ids))
-
-    def _prompt(self, question: Question) -> dict[str, Any]:
-        clip = samples_of(question)
-        prompt = self.processor.prompt(self.processor.conversation(question.instruction, clip))
-        if clip is None:
-            return {"prompt": prompt}
-        return {"prompt": prompt, "multi_modal_data": {"audio": [(clip, self.processor.rate)]}}
-
-    def _messages(self, question: Question) -> list[dict[str, Any]]:
-        """What OpenAI's protocol says, for processors whose template only they can write."""
-        content: list[dict[str, Any]] = [{"type": "text", "text": question.instruction}]
-        clip = samples_of(question)
-        if clip is not None:
-            sent = {"data": self.processor.encoded(clip), "format": "wav"}
-            content.insert(0, {"type": "input_audio", "input_audio": sent})
-        system = self.parameters.get("system")
-        told = [{"role": "system", "content": system}] if system else []
-        return [*told, {"role": "user", "content": content}]
-
-    def _loaded(self) -> Any:
-        if self._llm is None:
-            from vllm import LLM
-
-            hears = {"limit_mm_per_prompt": {"audio": 1}} if self.processor.rate else {}
-            try:
-                self._llm = LLM(
-                    model=str(self.checkpoint.folder),
-                    dtype=self.dtype,
-                    seed=0,
-                    trust_remote_code=self.checkpoint.trusted,
-                    **hears,
-                    **self._loading,
-                )
-            except Exception as error:  # its engine fails in many ways, in other processes, too
-                words = f"vLLM cannot load it ({failure_words(error)}); local/… may"
-                raise FatalError(f"{self.name}: {words}") from error
-        return self._llm
 
 
 _models: "weakref.WeakSet[LocalModel]" = weakref.WeakSet()
@@ -420,20 +375,19 @@ def samples_of(question: Question) -> NDArray[np.float32] | None:
     return np.frombuffer(question.audio.content, "<f4").copy() if question.audio else None
 
 
-def _provider(
-    name: str, by: str, model: type[LocalModel] | type[VllmModel], *packages: str
+def local_provider(
+    name: str, by: str, model: Callable[..., Model], options: tuple[str, ...], *packages: str
 ) -> Provider:
     return Provider(
         name,
         f"ORG/NAME or FOLDER: an open-weight model on this machine, by {by}",
         model,
         settings=("temperature", "max_tokens", "system"),
-        options=model.options,
+        options=options,
         extra=name,
         packages=("torch", "transformers", *packages),
         price=FREE,
     )
 
 
-PROVIDER = _provider("local", "transformers", LocalModel, "accelerate")
-VLLM = _provider("vllm", "vLLM", VllmModel, "vllm")
+PROVIDER = local_provider("local", "transformers", LocalModel, LocalModel.options, "accelerate")

@@ -63,9 +63,6 @@ class ModelSettings:
         return ModelSettings(**{**more, **self.given})
 
 
-LOGPROBS: Mapping[str, Any] = {"logprobs": True, "top_logprobs": 20}
-"""Options of a request for the probabilities of tokens, as of OpenAI's protocol."""
-
 SETTINGS = tuple(field.name for field in fields(ModelSettings))
 Container = Literal["none", "file", "wav", "pcm16", "float32"]
 Parameters = Mapping[str, str | int | float | bool]

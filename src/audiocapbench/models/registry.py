@@ -36,7 +36,7 @@ from audiocapbench.plugins import plugin_failures, plugins
 
 _RECORDS = (
     "listener.PROVIDER controls.PROVIDER openai_chat.PROVIDER openai_realtime.PROVIDER "
-    "gemini.PROVIDER openai_chat.DASHSCOPE openai_chat.ENDPOINT local.PROVIDER local.VLLM"
+    "gemini.PROVIDER openai_chat.DASHSCOPE openai_chat.ENDPOINT local.PROVIDER vllm.PROVIDER"
 ).split()
 """The providers' records by module, in the order of the listing."""
 

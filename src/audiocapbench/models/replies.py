@@ -1,7 +1,6 @@
 """What providers' replies say: text, cleaned as published, how it ended, and its tokens."""
 
 import json
-import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,9 +50,6 @@ _STARRED = (re.compile(r"\*\*([^*]+)\*\*"), re.compile(r"\*([^*]+)\*"))
 # Characters without ink; fillers are letters and symbols by their category alone.
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Cn", "Mn", "Me"})
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-
-_AROUND_TOKENS = " \t\n\r▁ĠĊ()*_`\"'"
-_ROUNDING = 1e-3  # of the logarithm of a probability above 1
 
 # What servers call too many questions, where they do not say so by a status.
 _THROTTLED = re.compile(
@@ -156,30 +152,6 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
         reason = f"answered with something that is not a completion: {said}"
         raise remote.no_answer(reason, reply=used_by(body))
     return metered(body, remote, choice_ending(body, body["choices"], remote))
-
-
-def token_shares(raw: str) -> list[tuple[str, dict[str, float]]]:
-    """The tokens of a completion, each with how probable the likeliest in its place were.
-
-    Both without the marks around them. Nothing where no probabilities came, or none that are.
-    """
-    found = []
-    try:
-        for one in json.loads(raw)["choices"][0]["logprobs"]["content"]:
-            shares: dict[str, float] = {}
-            for other in one["top_logprobs"]:
-                if not (value := float(other["logprob"])) <= _ROUNDING:
-                    return []
-                token = bare(other["token"])
-                shares[token] = shares.get(token, 0.0) + math.exp(value)
-            found.append((bare(one["token"]), shares))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return []
-    return found
-
-
-def bare(token: str) -> str:
-    return token.strip(_AROUND_TOKENS).rstrip(".").strip(_AROUND_TOKENS)
 
 
 def _told_error(told: Json, remote: RemoteModel) -> ModelError:

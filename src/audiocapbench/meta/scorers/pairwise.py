@@ -41,8 +41,9 @@ from audiocapbench.meta.scorers.scorer import (
 from audiocapbench.meta.trial import agreeing
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.models import Model, ModelSettings, create_model
-from audiocapbench.models.model import LOGPROBS, without_audio
-from audiocapbench.models.replies import token_shares, without_thoughts
+from audiocapbench.models.model import without_audio
+from audiocapbench.models.probabilities import LOGPROBS, token_shares
+from audiocapbench.models.replies import without_thoughts
 from audiocapbench.signature import sign
 from audiocapbench.stats import mean_interval
 
