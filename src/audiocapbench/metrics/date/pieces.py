@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.encoders.encoder import Vectors
-from audiocapbench.metrics.encoders.wordllama import WordLlamaEncoder
+from audiocapbench.metrics.encoders.static import StaticEncoder
 from audiocapbench.metrics.result import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -60,8 +60,8 @@ def piece_encoder(encoder: str | Encoder | PieceEncoder) -> PieceEncoder:
     if isinstance(encoder, PieceEncoder):
         return encoder
     loaded = load(encoder) if isinstance(encoder, str) else encoder
-    if isinstance(loaded, WordLlamaEncoder):
-        return WordLlamaPieces(loaded)
+    if isinstance(loaded, StaticEncoder):
+        return StaticPieces(loaded)
     from audiocapbench.metrics.encoders.sbert import SentenceTransformerEncoder
 
     if isinstance(loaded, SentenceTransformerEncoder):
@@ -76,10 +76,10 @@ def _no_pieces(name: str) -> MetricError:
     )
 
 
-class WordLlamaPieces:
+class StaticPieces:
     """Pieces of the static encoder: a sentence is the weighted mean of its pieces' vectors."""
 
-    def __init__(self, encoder: WordLlamaEncoder) -> None:
+    def __init__(self, encoder: StaticEncoder) -> None:
         self.name, self._encoder, self._table = encoder.name, encoder, encoder.table
 
     def split(self, sentences: Sequence[str]) -> Pieces:

@@ -10,10 +10,13 @@ from audiocapbench.metrics.parallel import NamedWeights
 __all__ = ["ENCODERS", "Encoder", "load"]
 
 ENCODERS = {
+    "caption2vec": "static vectors of word pieces, tuned on captions, in this package, no torch",
     "wordllama": "static word vectors, in the wordllama package, no torch",
     "minilm": "sentence-transformers/all-MiniLM-L6-v2",
     "tinybert": "sentence-transformers/paraphrase-TinyBERT-L6-v2, the encoder of FENSE",
 }
+
+_STATIC = ("caption2vec", "wordllama")
 
 _loaded: dict[str, Encoder] = {}
 _loading = threading.Lock()
@@ -39,10 +42,14 @@ def _load(name: str, *, download: bool) -> Encoder:
         from audiocapbench.metrics.encoders.wordllama import load_wordllama
 
         return load_wordllama()
+    if name == "caption2vec":
+        from audiocapbench.metrics.encoders.caption2vec import load_caption2vec
+
+        return load_caption2vec()
     from audiocapbench.metrics.encoders import sbert
 
     plain, _, precision = name.rpartition("-")
-    if precision not in PRECISIONS[1:] or plain == "wordllama" or Path(name).exists():
+    if precision not in PRECISIONS[1:] or plain in _STATIC or Path(name).exists():
         plain, precision = name, "exact"
     if plain in ENCODERS:
         folder = sbert.find_folder(plain, ENCODERS[plain].split(",")[0], download=download)

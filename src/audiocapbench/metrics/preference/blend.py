@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.encoders.wordllama import WordLlamaEncoder
+from audiocapbench.metrics.encoders.static import StaticEncoder
 from audiocapbench.metrics.fluency.detector import load_detector
 from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult
@@ -210,10 +210,10 @@ def _alike(ours: Ids, theirs: Ids) -> Iterator[Ids]:
             yield samples[start : start + most]
 
 
-def static_vectors() -> WordLlamaEncoder:
-    return cast(WordLlamaEncoder, load("wordllama"))
+def static_vectors() -> StaticEncoder:
+    return cast(StaticEncoder, load("wordllama"))
 
 
-def tokens_of(texts: Sequence[str], encoder: WordLlamaEncoder) -> list[list[int]]:
+def tokens_of(texts: Sequence[str], encoder: StaticEncoder) -> list[list[int]]:
     """Numbers of the tokens of texts, read as plain ones."""
     return encoder.tokens(list(map(plain, texts)))
