@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.data.problems import InvalidDataError
-from audiocapbench.errors import MetricError, TrialError
+from audiocapbench.errors import JudgeError, MetricError, TrialError
 from audiocapbench.meta.pairs import CaptionPair, pair_set, read_pairs
 from audiocapbench.meta.scorers.scorer import Choice, PointwiseScorer, create_scorer
 
@@ -124,7 +124,7 @@ def test_ears_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         create_scorer(f"metric:preference[caf={file},rate={file}]").choose(asked)
     with pytest.raises(MetricError, match="must hear"):
         create_scorer("metric:preference[references=none]").choose(asked)
-    with pytest.raises(TrialError, match="name a model that hears"):
+    with pytest.raises(JudgeError, match="there is no judge"):
         create_scorer("metric:preference[rate=nobody]")
     for missing in ("caf=nobody", "rate=out/ratings.csv", "clap=scores.json"):
         with pytest.raises(TrialError, match="no such file of scores"):

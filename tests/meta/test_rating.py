@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.errors import AudioCapBenchError, JudgeError, ReplyError, TrialError
+from audiocapbench.errors import AudioCapBenchError, JudgeError, ReplyError
 from audiocapbench.judges import Verdict, create_judge, find_contract
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.meta.pairs import CaptionPair, PairSet
@@ -170,16 +170,23 @@ def test_a_server_that_takes_no_logprobs_says_what_to_write(settings: TrialSetti
             scorer.score([pair("a", BARK, RAIN)])
 
 
-@pytest.mark.parametrize("name", ["nobody", "elements", "control/right[contract=mecat-qa]"])
-def test_only_models_that_hear_rate(settings: TrialSettings, name: str) -> None:
-    with pytest.raises(TrialError, match="name a model that hears"):
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("nobody", "there is no judge 'nobody'"),
+        ("elements", "is no model that hears"),
+        ("control/right[contract=mecat-qa]", "is no model that hears"),
+    ],
+)
+def test_only_models_that_hear_rate(settings: TrialSettings, name: str, why: str) -> None:
+    with pytest.raises(AudioCapBenchError, match=why):
         create_scorer(f"rate:{name}", settings)
 
 
 def test_options_that_do_not_fit_are_refused(server: Rater) -> None:
     with pytest.raises(JudgeError, match="leave out hears=no"):
         create_judge(server.named("[contract=rating,hears=no]"))
-    with pytest.raises(JudgeError, match="reads no probabilities"):
+    with pytest.raises(JudgeError, match="gives no probabilities here"):
         create_judge(server.named("[logprobs=yes]"))
     with pytest.raises(JudgeError, match="gives no probabilities"):
         create_judge("control/right[contract=rating,logprobs=yes]")

@@ -132,15 +132,14 @@ def create_judge(
 
 def _weighed(model: Model, contract: Contract, wanted: str | None) -> tuple[Model, Contract]:
     """The model asked for probabilities where it gives some; else replies count as written."""
-    if contract.weigh is None and wanted:
-        raise JudgeError(f"contract {contract.name!r} reads no probabilities; leave out logprobs")
-    if contract.weigh is None:
-        return model, contract
-    if wanted != "no" and hasattr(model, "with_options"):
+    gives = contract.weigh is not None and hasattr(model, "with_options")
+    if wanted == "yes" and not gives:
+        raise JudgeError(f"{model.name} gives no probabilities here; leave out logprobs=yes")
+    if gives and wanted != "no":
         return WithProbabilities(model), contract
-    if wanted == "yes":
-        raise JudgeError(f"{model.name} gives no probabilities; leave out logprobs=yes")
-    return model, replace(contract, weigh=None, made_with=(("digits", "written"),))
+    if contract.weigh is not None:
+        contract = replace(contract, weigh=None, made_with=(("digits", "written"),))
+    return model, contract
 
 
 def _offline() -> Mapping[str, Callable[[dict[str, str]], Judge]]:

@@ -21,7 +21,6 @@ from audiocapbench.judges.contract import MAX_SCORE, JudgeInput, Verdict
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.judges.published import AUDIOCAPBENCH
 from audiocapbench.judges.rating import AS_WRITTEN, RATING
-from audiocapbench.judges.registry import is_judge_name
 from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers import scorer as scorers
 from audiocapbench.models import AudioContract, Question
@@ -124,11 +123,10 @@ class RateScorer(JudgeScorer):
     """A model that hears rates captions from 0 to 1, without references."""
 
     def __init__(self, name: str, settings: scorers.TrialSettings) -> None:
-        if is_judge_name(name):
-            super().__init__(name, settings, RATING)
-        if not is_judge_name(name) or not self._listens:
-            raise TrialError(f"rate:{name}: name a model that hears, such as gemini/gemini-2.5-pro")
+        super().__init__(name, settings, RATING)
         self.name = f"rate:{name}"
+        if not self._listens:
+            raise TrialError(f"{self.name} is no model that hears, or asked by another contract")
 
     def score(self, pairs: Pairs) -> tuple[scorers.FloatArray, scorers.FloatArray]:
         first, second = super().score(pairs)

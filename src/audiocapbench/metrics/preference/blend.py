@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.encoders.static import StaticEncoder
-from audiocapbench.metrics.fluency.detector import load_detector
+from audiocapbench.metrics.fluency.detector import fluency, load_detector
 from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.shipped import shipped_weights
@@ -62,26 +62,30 @@ def load_blend(kind: str, ears: str = "") -> tuple[str, dict[str, float]]:
 
 def preference(
     predictions: Sequence[str],
-    references: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]] | None,
     encoder: str | Encoder = _STATIC,
     *,
     heard: Mapping[str, Heard] | None = None,
 ) -> MetricResult:
     """Score predictions as people would prefer them, from 0 to 1; a blank one scores 0.
 
-    What was ``heard`` joins in: ``clap``, ``rate``, both, or ``caf``, which is both in one.
+    What was ``heard`` joins in: ``clap``, ``rate``, both, or ``caf``, which is both in one. Without
+    references that and fluency are all.
     """
-    model = load(encoder) if isinstance(encoder, str) else encoder
-    found, ears = features(predictions, references, model), dict(sorted((heard or {}).items()))
-    kind = _SENTENCES if "similarity" in found else _STATIC
-    blend, weights = load_blend(kind, "+".join(ears))
-    found |= {name: one.scores for name, one in ears.items()}
+    detector, ears = load_detector().name, sorted((heard or {}).items())
+    how: dict[str, str | int] = {"references": "none", "blend": "", "detector": detector}
+    if references is None:
+        kind, found = "none", {"fluency": fluency(predictions).samples}
+    else:
+        model = load(encoder) if isinstance(encoder, str) else encoder
+        found = features(predictions, references, model)
+        kind, idf = _SENTENCES if "similarity" in found else _STATIC, load_weights()[0]
+        how = {"encoder": model.name, "blend": "", "idf": idf, "detector": detector, "rules": RULES}
+    how["blend"], weights = load_blend(kind, "+".join(name for name, _ in ears))
+    found |= {name: one.scores for name, one in ears}
     parts = (weight * found[name] for name, weight in weights.items())
     samples = sum(parts, np.zeros(len(predictions)))
-    idf, detector = load_weights()[0], load_detector().name
-    how: dict[str, str | int] = {"blend": blend, "idf": idf, "detector": detector, "rules": RULES}
-    how |= {name: one.name for name, one in ears.items()}
-    signature = sign("preference", protocol=2, encoder=model.name, **how)
+    signature = sign("preference", protocol=2, **how, **{name: one.name for name, one in ears})
     return MetricResult.of_means("preference", signature, samples)
 
 
@@ -117,8 +121,8 @@ def features(
 def explain_preference(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
-    encoder: str | Encoder = _STATIC,
-    **_ears: str,
+    /,
+    **_options: str,
 ) -> list[str]:
     """Say of each prediction what it covers, misses and invents; the encoder plays no part."""
     cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
