@@ -387,4 +387,4 @@ def test_predictions_that_are_all_blank_are_remarked(tmp_path: Path) -> None:
     assert "Warning: all 96 predictions are blank; see whether" in done.stderr
     files = ("answers.json", "--references", "refs", "--model", "m", "--metrics", "rouge_l")
     kept = call(tmp_path, "import", *files, "--benchmark", "mecat-caption")
-    assert "All 78 predictions are blank" in kept.stderr, kept.stderr
+    assert "all 78 predictions are blank" in kept.stderr, kept.stderr

@@ -92,7 +92,8 @@ def test_a_file_of_references_is_folded_too(tmp_path: Path) -> None:
     path.write_text("id,category,caption\na,Songs,A tune.\nb,,A dog.\n", encoding="utf-8")
     found = file_benchmark(path)
     assert [one.category for one in found.samples] == ["music", "other"]
-    assert found.notes == ("category 'Songs' is read as music (1 clip)",)
+    assert found.reading is not None
+    assert found.reading.notes == ["category 'Songs' is read as music"]
 
 
 @pytest.mark.parametrize("protocol", ["ours", "published"])

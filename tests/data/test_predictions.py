@@ -1,5 +1,6 @@
 """Predictions and references from files: read whole, or every bad line named."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -182,6 +183,8 @@ def texts(*ids: str) -> Predictions:
         (["clips/a.wav", "clips/b.wav"], ["a", "b", "c"]),
         (["A.WAV", "b"], ["a", "b"]),
         (["x\\a.mp3"], ["y/a.wav"]),
+        (["1/a.wav", "2/a.wav"], ["data/1/a.wav", "data/2/a.wav"]),
+        (["x/1/a.wav", "y/1/a.wav"], ["data\\x\\1\\a.flac", "data\\Y\\1\\a.flac"]),
     ],
 )
 def test_ids_that_differ_by_extension_folder_or_case_meet_and_say_so(
@@ -191,6 +194,16 @@ def test_ids_that_differ_by_extension_folder_or_case_meet_and_say_so(
     assert set(met.texts) <= set(wanted)
     assert list(met.texts.values()) == [f"about {key}" for key in given]
     assert "differ from them only by extension, folder or case" in note
+
+
+def test_spaces_may_be_written_otherwise() -> None:
+    wanted = ["a dog.wav", "rain.wav", "dog.wav"]
+    for given in ("a%20dog.wav", "a_dog", "a\u00a0dog.wav", "x/a+dog.wav", "A-Dog"):
+        met, note = match_ids(texts(given, "rain.wav"), wanted)
+        assert met.texts == {"a dog.wav": f"about {given}", "rain.wav": "about rain.wav"}
+        assert "only by signs for spaces" in note or "accents" in note
+    with pytest.raises(DatasetError, match="'a_dog' has no references"):
+        match_ids(texts("a_dog"), ["a dog", "a-dog"])
 
 
 @pytest.mark.parametrize(
@@ -205,8 +218,10 @@ def test_ids_that_differ_by_extension_folder_or_case_meet_and_say_so(
 def test_ids_that_meet_only_in_part_are_refused_with_an_example(
     given: list[str], wanted: list[str]
 ) -> None:
-    with pytest.raises(DatasetError, match="only by extension, folder or case"):
+    with pytest.raises(DatasetError, match="only by extension, folder or case") as refused:
         match_ids(texts(*given), wanted)
+    said = re.findall(r"'[^']*'", str(refused.value))
+    assert len(said) == len(set(said))  # it names nobody against himself
 
 
 def test_ids_that_have_nothing_in_common_are_refused_and_true_strangers_are_left_over() -> None:

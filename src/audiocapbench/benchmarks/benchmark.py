@@ -13,6 +13,7 @@ from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.data import MissingClip, Sample
 from audiocapbench.data.categories import fold_category
+from audiocapbench.data.columns import Reading
 from audiocapbench.errors import BenchmarkError, did_you_mean, some
 from audiocapbench.store.records import RunKind
 
@@ -31,6 +32,7 @@ class Benchmark:
         notes: What was guessed or pinned when it was opened, to be said before anything is asked.
         parts: What is asked about each clip, where ids are ``CLIP/PART``; a file of predictions may
             then have a column for each.
+        reading: How its file of references was read, where it is one.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Benchmark:
     kind: RunKind
     notes: tuple[str, ...]
     parts: tuple[str, ...]
+    reading: Reading | None
 
     def __init__(
         self,
@@ -52,12 +55,14 @@ class Benchmark:
         kind: RunKind = "asked",
         notes: Iterable[str] = (),
         parts: Iterable[str] = (),
+        reading: Reading | None = None,
         **own: Any,
     ) -> None:
         """Put a benchmark together; ``own`` are single traits, such as ``headline="rouge_l"``."""
         traits = replace(traits, **own) if traits else Traits(**own)
         values = (name, Path(root), tuple(samples), tuple(missing), traits, kind)
-        for one, value in zip(fields(self), (*values, tuple(notes), tuple(parts)), strict=True):
+        more = (tuple(notes), tuple(parts), reading)
+        for one, value in zip(fields(self), (*values, *more), strict=True):
             object.__setattr__(self, one.name, value)
 
     def __repr__(self) -> str:

@@ -25,11 +25,11 @@ from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
 from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample, open_folder
-from audiocapbench.data.categories import fold_categories
+from audiocapbench.data.categories import UNCATEGORISED, fold_categories
 from audiocapbench.data.columns import Mapped, Reading
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.predictions import is_result_file
-from audiocapbench.data.row import UNCATEGORISED, read_references
+from audiocapbench.data.row import read_references
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError, did_you_mean
 from audiocapbench.metrics.names import ScorerName, check_options, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
@@ -125,8 +125,8 @@ def file_benchmark(path: Path, name: str | None = None, columns: Mapped | None =
         replace(one, category=one.category.strip() or UNCATEGORISED)
         for one in read_references(path, reading)
     )
-    notes = [*(f"{path}: {note}." for note in reading.notes), *folded]
-    return Benchmark(f"{FILE}{name or path.stem}", path.parent, samples, notes=notes)
+    named = f"{FILE}{name or path.stem}"
+    return Benchmark(named, path.parent, samples, notes=folded, reading=reading)
 
 
 def named_benchmark(text: str, **clips: Unpack[ClipOptions]) -> Benchmark:

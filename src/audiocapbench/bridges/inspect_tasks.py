@@ -22,8 +22,8 @@ from audiocapbench.benchmarks import Benchmark, open_benchmark
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.bridges.inspect_logs import ABOUT, PLACE, status_of
 from audiocapbench.data import Clip
+from audiocapbench.data.categories import UNCATEGORISED
 from audiocapbench.data.outcome import SCORED
-from audiocapbench.data.row import UNCATEGORISED
 from audiocapbench.engine.retrying_client import prepare
 from audiocapbench.errors import MetricError
 from audiocapbench.files import cache_folder, write_file

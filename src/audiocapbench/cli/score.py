@@ -150,7 +150,7 @@ def _score_files(
     from audiocapbench.benchmarks.mecat.groups import PARTS
     from audiocapbench.benchmarks.traits import base_name
     from audiocapbench.data.columns import Reading
-    from audiocapbench.data.predictions import PredictionFile, blank_note, read_predictions
+    from audiocapbench.data.predictions import PredictionFile, read_predictions
     from audiocapbench.data.row import read_references
     from audiocapbench.library.scoring import ScoreResult
     from audiocapbench.metrics.registry import take_several
@@ -185,8 +185,6 @@ def _score_files(
     else:
         show_lines(f"Nothing was scored: {path} holds no prediction that can be read.")
     out.write([({"model": model, **result.to_dict()}, scores.table)])
-    if blank := blank_note(scores.table.texts):
-        say(f"Warning: {blank}.")
     say(*(f"Warning: {one}." for one in scores.warnings))
     _say_unmatched(bad, scores.missing, scores.surplus, scores.note)
     leave(failed=bool(bad or scores.missing))

@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import cache
 
 from audiocapbench.data.outcome import Sample
-from audiocapbench.data.row import UNCATEGORISED
 from audiocapbench.errors import some
+
+UNCATEGORISED = "other"
 
 # Only what can mean nothing else: a voice may sing, and ambient may be music.
 CATEGORIES = {

@@ -3,7 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from unicodedata import normalize
+from urllib.parse import unquote
 
 from audiocapbench.data.columns import FILES, names_by_role
 from audiocapbench.data.outcome import Sample
@@ -70,9 +72,9 @@ def _check_files(predictions: Predictions, named: Mapping[str, str]) -> None:
 def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions, str]:
     """Predictions under the ids that the references have, and a note where ids were changed.
 
-    Ids that differ only by an audio file's extension, its folder, their case or how accents and
-    numbers are written, or by what AudioCaps' files add to an id of YouTube, are taken for the same
-    where every prediction without references has exactly one such counterpart.
+    Ids that differ only by an audio file's extension, its folder, their case or how accents,
+    numbers and spaces are written, or by what AudioCaps' files add to an id of YouTube, are taken
+    for the same where every prediction without references has exactly one such counterpart.
     """
     given, known = predictions.by_id, dict.fromkeys(ids)
     strange = [key for key in given if key not in known]
@@ -100,10 +102,13 @@ def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions
             example = next(((key, alike[0], what) for key, alike in same.items() if alike), None)
             odd = next(key for key in strange if key not in met)
     if example is not None:
+        key, alike, what = example
+        but = f"but {_shown(odd)} has no such one of its own"
+        if odd == key:
+            but = "but so does another, or another prediction from that one"
         raise DatasetError(
-            f"ids do not meet: {_shown(example[0])} has no references, and {_shown(example[1])} "
-            f"differs from it only by {example[2]}; but {_shown(odd)} has no such one of its own. "
-            "Write the same ids in both files"
+            f"ids do not meet: {_shown(key)} has no references, and {_shown(alike)} differs from "
+            f"it only by {what}; {but}. Write the same ids in both files"
         )
     if len(strange) == len(given):
         raise DatasetError(
@@ -123,10 +128,17 @@ def _nfc(key: str) -> str:
     return normalize("NFC", key).strip()
 
 
-def _stem(key: str) -> str:
-    name = _AUDIO.sub("", re.split(r"[/\\]", _nfc(key))[-1]).casefold()
+def _stem(key: str, folders: int = 0) -> str:
+    """A file's name without its extension, after so many of its folders."""
+    *path, name = re.split(r"[/\\]", _nfc(key))
+    name = _AUDIO.sub("", name).casefold()
     number = _WHOLE.fullmatch(name)
-    return number[1] if number else name
+    above = "/".join(path[-folders:]).casefold() if folders and path else ""
+    return f"{above}/{number[1] if number else name}".removeprefix("/")
+
+
+def _loose(key: str) -> str:
+    return re.sub(r"[\s_+-]+", " ", normalize("NFKC", _stem(unquote(key))))
 
 
 def _video(key: str) -> str:
@@ -138,6 +150,7 @@ def _video(key: str) -> str:
 
 _FOLDS: Sequence[tuple[Callable[[str], str], str]] = (
     (_nfc, "how accents are written"),
-    (_stem, "extension, folder or case"),
+    *((partial(_stem, folders=depth), "extension, folder or case") for depth in (2, 1, 0)),
+    (_loose, "signs for spaces"),
     (_video, "what stands before and after the id of YouTube"),
 )

@@ -11,7 +11,7 @@ from audiocapbench.data.cells import is_missing
 from audiocapbench.data.columns import Reading
 from audiocapbench.data.matching import match_samples
 from audiocapbench.data.outcome import Sample
-from audiocapbench.data.predictions import Predictions
+from audiocapbench.data.predictions import Predictions, blank_note
 from audiocapbench.errors import DatasetError, did_you_mean
 
 _SHOWN, _NONE = 3, 5e-4
@@ -115,7 +115,7 @@ class Pairing:
     def warnings(self, scores: Mapping[str, float] | None = None) -> list[str]:
         """What a careful colleague would doubt, in sentences; with ``scores`` also in these."""
         pairs, samples = self.pairs, self.samples
-        found = []
+        found = list(filter(None, [blank_note(text for _, text in pairs)]))
         _, middle, most = self.counts
         path = str(self.references.path).casefold() if self.references else ""
         five = [

@@ -329,9 +329,10 @@ def _prediction(row: Mapping[str, Any], text: str | None) -> Prediction | None:
     return Prediction(text, Status.OK if text.strip() else Status.EMPTY, None, row)
 
 
-def blank_note(texts: Mapping[str, str]) -> str:
+def blank_note(texts: Iterable[str]) -> str:
     """What to say where predictions are blank; nothing elsewhere."""
-    blank, total = sum(not text.strip() for text in texts.values()), len(texts)
+    blanks = [not text.strip() for text in texts]
+    blank, total = sum(blanks), len(blanks)
     if blank and blank == total:
         return f"all {total:,} predictions are blank; see whether it is the right file and column"
     return f"{blank:,} of {total:,} predictions are empty; they score 0" if blank else ""

@@ -9,13 +9,12 @@ from unicodedata import normalize
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from audiocapbench.data import columns, records
+from audiocapbench.data.categories import UNCATEGORISED, fold_category
 from audiocapbench.data.cells import is_missing, split_column, texts_of
 from audiocapbench.data.columns import FILES, IDS, PREDICTIONS, REFERENCES, Reading, fold_name
 from audiocapbench.data.outcome import Clip, Sample
 from audiocapbench.data.problems import InvalidDataError, Problem, check_storable, problems_of
 from audiocapbench.errors import DatasetError
-
-UNCATEGORISED = "other"
 
 _TEXTS = ("id", "file_name", "category", "instruction")
 _NAMES = {"file_name": FILES, "references": REFERENCES}
@@ -143,7 +142,9 @@ def read_references(
             name = f"{row.key!a}" if as_ else f"{row.key!r}"
             problems.append(Problem(where, "id", f"{name} has references above{as_}"))
         else:
-            category = row.category if "category" in row.model_fields_set else ""
+            said = row.category.strip() if "category" in row.model_fields_set else ""
+            category = "" if is_missing(said) else fold_category(said)
+            reading.note(f"category {said!r} is read as {category}" if category != said else "")
             own = (row.instruction or "", tuple(row.references), category, len(found), row.details)
             found[key] = Sample(row.key, Clip.absent(row.file_name), *own)
     if problems:

@@ -23,7 +23,6 @@ from audiocapbench.data.predictions import (
     Prediction,
     PredictionFile,
     Predictions,
-    blank_note,
     read_predictions,
 )
 from audiocapbench.engine.runner import dataset_of
@@ -100,7 +99,7 @@ def read_files(
         if one.id in met.by_id
     )
     words = f"{differing:,} results have other references than {benchmark.name}, whose count"
-    notes = [absence, note, words if differing else "", blank_note(met.texts)]
+    notes = [absence, note, words if differing else ""]
     return replace(met, sha256=digest, note="; ".join(filter(None, notes)))
 
 
@@ -173,7 +172,7 @@ def import_run(
         unnamed = f"the file does not say who judged, so its judge is {UNNAMED_JUDGE!r}"
         notes.append(f"{unnamed}; --judge names it")
     note = "; ".join(filter(None, notes))
-    pairing = Pairing(found, samples)
+    pairing = Pairing(found, samples, references=benchmark.reading)
     return ImportEnd(run, is_new, tuple(found.bad), missing, surplus, absent, note, pairing)
 
 

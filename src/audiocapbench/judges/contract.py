@@ -10,12 +10,11 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from audiocapbench.errors import JudgeError, ReplyError
-from audiocapbench.judges.reply_json import find_objects, shown
+from audiocapbench.judges.reply_json import FoundObjects, find_objects, shown
 from audiocapbench.metrics.text import plain
 from audiocapbench.models.replies import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words, plugin_failures
@@ -45,6 +44,7 @@ _HARMLESS = str.maketrans(
 _DOUBLED_SINGLE_QUOTES = re.compile("[‘’]{2}|''|``")
 _TURN_MARK = re.compile(r"\[(/?INST)\]", re.IGNORECASE)
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs"})
+_TAKES_BACK = re.compile("revis|final|correct(ed|ion)|updat|adjust|instead", re.IGNORECASE)
 _SCORE = re.compile(
     r"\s*([-+]?\d{1,20}(?:\.\d{0,20})?(?:e[-+]?\d{1,3})?)"
     r"(?:\s*(?:/|\bout of\b|\bof\b)\s*(\d{1,9}(?:\.0+)?))?\s*",
@@ -216,9 +216,10 @@ class Contract:
         said_why = [{REASONING: one.pop(REASONING)} for one in found.having((REASONING,))]
         scored = found.having(self.dimensions) or found.objects
         verdicts = [self._checked(({}, *said_why[:1])[-1] | one) for one in scored]
-        for one in found.having(self.dimensions, deep=True):
-            with suppress(ReplyError):  # what stands beside scores need be none
-                verdicts.append(self._checked(one))
+        # What else an object has does not matter, unless it takes the scores back.
+        back = [one[key] for one in scored for key in one if _TAKES_BACK.search(key)]
+        again = FoundObjects(back, is_cut=False).having(self.dimensions)
+        verdicts += map(self._checked, again)
         if any(one.scores != verdicts[0].scores for one in verdicts):
             raise ReplyError("there are JSON objects that contradict each other")
         note = "the reply was cut off after its scores" if found.is_cut else verdicts[0].note

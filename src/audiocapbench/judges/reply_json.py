@@ -53,14 +53,13 @@ class FoundObjects(NamedTuple):
     objects: list[dict[str, Any]]
     is_cut: bool
 
-    def having(self, names: Collection[str], *, deep: bool = False) -> list[dict[str, Any]]:
-        """Those, outermost first, that have a field of these; ``deep`` also what is in them."""
+    def having(self, names: Collection[str]) -> list[dict[str, Any]]:
+        """The outermost objects that have a field of these."""
 
         def within(value: Any) -> Iterator[dict[str, Any]]:
-            has = isinstance(value, dict) and any(name in value for name in names)
-            if has:
+            if isinstance(value, dict) and any(name in value for name in names):
                 yield value
-            if isinstance(value, dict | list) and (deep or not has):
+            elif isinstance(value, dict | list):
                 for one in value.values() if isinstance(value, dict) else value:
                     yield from within(one)
 

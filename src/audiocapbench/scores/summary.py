@@ -16,7 +16,7 @@ from audiocapbench.data import Sample
 from audiocapbench.data.columns import Reading
 from audiocapbench.data.outcome import total_cost
 from audiocapbench.data.pairing import Pairing
-from audiocapbench.data.predictions import Predictions
+from audiocapbench.data.predictions import Predictions, blank_note
 from audiocapbench.errors import did_you_mean
 from audiocapbench.judges import aggregation
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel, together
@@ -266,7 +266,7 @@ class FileScores:
         points = {one: self.table.point(Scorer(one)).value for one in self.metrics}
         known = {name: value for name, value in points.items() if value is not None}
         if self.pairing is None:
-            return []
+            return list(filter(None, [blank_note(self.table.texts.values())]))
         given = {one.id: one.references for one in self.table.samples if one.references}
         texts = {key: text for key, text in self.table.texts.items() if key in given}
         held_to = [given[key] for key in texts]
