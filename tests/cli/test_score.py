@@ -180,3 +180,20 @@ def test_what_was_read_is_said_before_the_scores(place: Path) -> None:
     assert "no file has a column 'whre'; did you mean 'where'?" in lost.stderr
     (place / "predictions.csv").write_text("id,prediction,output\nclip0,A dog.,A cat.\n")
     assert "say which: --map prediction=prediction or --map" in score(place).stderr
+
+
+def test_groups_and_doubts_are_the_same_in_words_and_in_json(place: Path) -> None:
+    kinds = ["music", "Music", "MUSIC ", "songs", "NA", ""] * 2
+    rows = "".join(f"clip{n},{kind},A tune {n}.\n" for n, kind in enumerate(kinds))
+    (place / "other.csv").write_text(f"id,category,reference\n{rows}")
+    said = "".join(f"clip{n},{'' if n < 3 else 'A tune.'}\n" for n in range(12))
+    (place / "predictions.csv").write_text(f"id,prediction\n{said}")
+    done = score(place, "--metrics", "rouge_l", "--json", "--references", "other.csv")
+    document = json.loads(done.stdout)
+    assert {name: one["rouge_l"]["n"] for name, one in document["by_group"].items()} == {"music": 8}
+    assert "category 'songs' is read as music" in done.stderr
+    assert "Warning: 3 of 12 predictions are empty; they score 0." in done.stderr
+    assert document["warnings"][0] == "3 of 12 predictions are empty; they score 0"
+    files = ("predictions.csv", "--references", "other.csv", "--model", "m")
+    told = run_command("import", *files, cwd=place)
+    assert "Read other.csv: 12 rows" in told.stderr

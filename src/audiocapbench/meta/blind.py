@@ -123,16 +123,16 @@ def searched_scorer(text: str) -> SearchedScorer:
     return SearchedScorer(f"judge:{name}", judged)
 
 
-class HeldOut(NamedTuple):
+class HeldOutClips(NamedTuple):
     """References that all captions of a clip are held to, a person's beside them, an honest one."""
 
     references: list[tuple[str, ...]]
     people: list[str] | None
     honest: list[str] | None
 
-    def part(self, places: Sequence[int]) -> "HeldOut":
+    def part(self, places: Sequence[int]) -> "HeldOutClips":
         people, honest = (own and [own[n] for n in places] for own in (self.people, self.honest))
-        return HeldOut([self.references[n] for n in places], people, honest)
+        return HeldOutClips([self.references[n] for n in places], people, honest)
 
     def with_text(self, text: str) -> list[str]:
         return [applied(text, own) for own in self.honest or [""] * len(self.references)]
@@ -140,7 +140,7 @@ class HeldOut(NamedTuple):
 
 def hold_out(
     references: Sequence[Sequence[str]], captions: Sequence[str] | None, lots: random.Random
-) -> HeldOut:
+) -> HeldOutClips:
     """Take a person's caption out of each clip's references; of single ones nobody's can be."""
     rows = [[text for text in own if text.strip()] for own in references]
     fewest = 2 if any(len(own) > 1 for own in rows) else 1
@@ -153,7 +153,7 @@ def hold_out(
     drawn = [lots.sample(rows[place], len(rows[place])) for place in places]
     people = [own[0] for own in drawn] if fewest > 1 else None
     honest = people if captions is None else [captions[place] for place in places]
-    return HeldOut([tuple(own[fewest - 1 :]) for own in drawn], people, honest)
+    return HeldOutClips([tuple(own[fewest - 1 :]) for own in drawn], people, honest)
 
 
 def blind_play(
@@ -247,7 +247,7 @@ class _Language:
     """How the captions of a corpus are written: runs of up to three words, capitals and stops."""
 
     def __init__(
-        self, seen: HeldOut, unseen: HeldOut, lots: random.Random, *, fluent: bool
+        self, seen: HeldOutClips, unseen: HeldOutClips, lots: random.Random, *, fluent: bool
     ) -> None:
         learnt, others = (
             [text for own in half.references for text in own] + (half.people or [])
@@ -312,7 +312,13 @@ class _Climb:
     """Texts of one kind, and what each scores on the clips that are climbed on."""
 
     def __init__(
-        self, score: ScoreCaptions, kind: Kind, clips: HeldOut, language: _Language, *, at_once: int
+        self,
+        score: ScoreCaptions,
+        kind: Kind,
+        clips: HeldOutClips,
+        language: _Language,
+        *,
+        at_once: int,
     ) -> None:
         self.score, self.kind, self.clips, self.language = score, kind, clips, language
         self.lots, self.scores, self.at_once = language.lots, dict[Words, float](), at_once
