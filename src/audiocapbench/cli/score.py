@@ -5,22 +5,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
 from audiocapbench.asking import ClipOptions, JudgePanel
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
-from audiocapbench.cli.console import say, say_bad, say_ids, show_lines, show_result
+from audiocapbench.cli.console import say, say_bad, say_ids, show, show_lines, show_result
 from audiocapbench.errors import SHOWN, AudioCapBenchError, BenchmarkError, DatasetError, some
-from audiocapbench.table import Findings, Result, signature_notes
+from audiocapbench.table import Findings, Result, Table, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.data.pairing import Pairing
     from audiocapbench.data.predictions import PredictionFile
     from audiocapbench.data.problems import Problem
+    from audiocapbench.scores.estimate import Scorer
     from audiocapbench.scores.summary import FileScores
+    from audiocapbench.scores.table import ScoreTable
 
 _OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
 _MECAT = "date,similarity,bleu_4,rouge_l"
@@ -70,12 +72,15 @@ def score(
     ] = None,
     panel: JudgePanel,
     repeats: options.Repeats = 1,
+    scale: Literal["own", "blind"] = "own",
     session: options.Session,
     out: options.Outputs,
 ) -> None:
     """Score predictions from files, or add scores to a run without asking its model again.
 
     Args:
+        scale: Scores as they are, or also from blind to people: 0 for the best caption that hears
+            nothing, which is searched for, 1 for a person's, on the same references.
         judge (JUDGE): Judge a RUN, or --predictions, which become one in --store; repeat for a
             panel.
     """
@@ -93,13 +98,23 @@ def score(
                 "score needs a RUN, or --predictions and --references (one file may be both)"
             )
         if not panel.judge:
-            return _score_files(files, files.references, metrics, out)
+            return _score_files(files, files.references, metrics, out, blind=scale == "blind")
         run, bad = _import(files, metrics, panel, session, out)
     store, how = options.open_store(session.store), session.asking()
     plan = RunPlan.of_run(store, store.run(run), how, metrics=metrics, panel=panel, repeats=repeats)
     result = carry_out(plan, yes=session.yes)
     [end], [summary] = result.ends, plan.summaries(result)
     document = summary.to_dict()
+    if scale == "blind":
+        from audiocapbench.judges.aggregation import OVERALL
+        from audiocapbench.scores.estimate import Scorer
+
+        judges = [Scorer(name, OVERALL) for name in summary.judge_names]
+        scorers = [*map(Scorer, summary.metrics), *judges]
+        table, found = _on_blind_scale(summary.table, scorers, summary.run.model)
+        document |= found
+        if not out.json:
+            show(table)
     show_runs(store, [summary], plan.metrics, document if out.json else None)
     out.write([(document, summary.table)])
     warn_about(store, summary.judge_names, [end.run.id], advise=result.judged > 0)
@@ -142,8 +157,34 @@ def _import(
     return end.run.id, bool(end.bad)
 
 
+def _on_blind_scale(
+    table: "ScoreTable", scorers: "Sequence[Scorer]", model: str
+) -> tuple[Table, dict[str, Any]]:
+    """Put scores over blind, and say where they are not above it."""
+    from audiocapbench.cli.progress import Terminal
+    from audiocapbench.meta import over_blind
+
+    for one in scorers:
+        over_blind.searched_by(one)  # before a minute is spent on others
+    rows = []
+    for one in scorers:
+        with Terminal() as host:
+            tell = partial(host.advance, f"blind captions for {one.label}")
+            over_blind.put_over_blind(table, one, progress=tell)
+        found = over_blind.over_blind(table, one)
+        rows.append({"scorer": one.label, **{str(key): own for key, own in found.items()}})
+        say(*(f"Warning: {text}." for text in over_blind.blind_warnings(model, table, one)))
+    facts = {"over_blind": {row.pop("scorer"): row for row in Table("", rows).objects()}}
+    return Table("From blind (0) to a person's caption (1)", rows), facts
+
+
 def _score_files(
-    files: PredictionFiles, references: Path, metrics: list[str] | None, out: options.Outputs
+    files: PredictionFiles,
+    references: Path,
+    metrics: list[str] | None,
+    out: options.Outputs,
+    *,
+    blind: bool,
 ) -> None:
     """Score predictions from files: a caption a sample, or answers to MECAT group by group."""
     from audiocapbench.benchmarks.corpora import check_metrics
@@ -180,6 +221,11 @@ def _score_files(
         scores = score_files(answers, samples, names, references=reading, tell=_say_pairing)
         result, bad = ScoreResult(scores, tuple(map(str, answers.bad))), answers.bad
         model = answers.system or path.stem
+    if blind:
+        from audiocapbench.scores.estimate import Scorer
+
+        table, found = _on_blind_scale(scores.table, list(map(Scorer, scores.metrics)), model)
+        result = Findings([*result.tables(), table], result.to_dict() | found)
     if scores.ids or out.json:
         show_result(result, json=out.json)
     else:

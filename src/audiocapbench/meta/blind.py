@@ -156,6 +156,11 @@ def hold_out(
     return HeldOutClips([tuple(own[fewest - 1 :]) for own in drawn], people, honest)
 
 
+def halves(size: int, lots: random.Random) -> tuple[list[int], list[int]]:
+    order = lots.sample(range(size), size)
+    return order[::2], order[1::2]
+
+
 def blind_play(
     score: ScoreCaptions,
     references: Sequence[Sequence[str]],
@@ -177,14 +182,13 @@ def blind_play(
     """
     lots = random.Random(seed)
     clips = hold_out(references, captions, lots)
-    order = lots.sample(range(len(clips.references)), len(clips.references))
-    seen, unseen = (clips.part(half) for half in (order[::2], order[1::2]))
-    language = _Language(seen, unseen, lots, fluent=fluent)
+    seen, unseen = map(clips.part, halves(len(clips.references), lots))
+    language = Language(seen, unseen, lots, fluent=fluent)
     done, found = 0, list[tuple[Kind, str]]()
     for kind, share in KINDS.items():
         if kind != "sentence" and seen.honest is None:
-            continue
-        climb = _Climb(score, kind, seen, language, at_once=1 if of_corpus else _AT_ONCE)
+            break  # affixes need something to stand by
+        climb = Climb(SearchedScorer("", score, of_corpus), kind, seen, language)
         for count in climb.rounds(int(share * evaluations)):
             if progress is not None:
                 progress(done + count, evaluations)
@@ -243,11 +247,11 @@ def _words(texts: Sequence[str]) -> list[Words]:
     return [own for own in found if own]
 
 
-class _Language:
+class Language:
     """How the captions of a corpus are written: runs of up to three words, capitals and stops."""
 
     def __init__(
-        self, seen: HeldOutClips, unseen: HeldOutClips, lots: random.Random, *, fluent: bool
+        self, seen: HeldOutClips, unseen: HeldOutClips, lots: random.Random, *, fluent: bool = True
     ) -> None:
         learnt, others = (
             [text for own in half.references for text in own] + (half.people or [])
@@ -308,20 +312,14 @@ class _Language:
         return _capitals(text, at_start=self.capital) + "." * (self.stop and text[-1] != ".")
 
 
-class _Climb:
+class Climb:
     """Texts of one kind, and what each scores on the clips that are climbed on."""
 
     def __init__(
-        self,
-        score: ScoreCaptions,
-        kind: Kind,
-        clips: HeldOutClips,
-        language: _Language,
-        *,
-        at_once: int,
+        self, scorer: SearchedScorer, kind: Kind, clips: HeldOutClips, language: Language
     ) -> None:
-        self.score, self.kind, self.clips, self.language = score, kind, clips, language
-        self.lots, self.scores, self.at_once = language.lots, dict[Words, float](), at_once
+        self.scorer, self.kind, self.clips, self.language = scorer, kind, clips, language
+        self.lots, self.scores = language.lots, dict[Words, float]()
 
     def rounds(self, evaluations: int) -> Iterator[int]:
         """Score so many texts, the first ones as captions have them, others made of the best."""
@@ -333,6 +331,7 @@ class _Climb:
             yield len(self.scores)
 
     def best(self) -> list[str]:
+        """The best texts by more clips than were climbed on."""
         finals = self._scored(self._elite(_FINALISTS), _CHOSEN_ON)
         chosen = sorted(finals, key=lambda one: -finals[one])[:_SHOWN]
         return list(map(self.language.written, chosen))
@@ -343,10 +342,11 @@ class _Climb:
     def _scored(self, texts: list[Words], most: int) -> dict[Words, float]:
         """Corpus scores of texts that every clip is given in turn."""
         clips, found = self.clips.part(range(min(most, len(self.clips.references)))), list[float]()
-        for start in range(0, len(texts), self.at_once):
-            written = list(map(self.language.written, texts[start : start + self.at_once]))
+        at_once = 1 if self.scorer.of_corpus else _AT_ONCE
+        for start in range(0, len(texts), at_once):
+            written = list(map(self.language.written, texts[start : start + at_once]))
             said = [caption for text in written for caption in clips.with_text(text)]
-            result = self.score(said, clips.references * len(written))
+            result = self.scorer.score(said, clips.references * len(written))
             table = result.statistics.reshape(len(written), len(clips.references), -1)
             found += result.aggregate(table.mean(axis=1)).tolist()
         return dict(zip(texts, found, strict=True))

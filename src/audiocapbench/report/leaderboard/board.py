@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from audiocapbench.meta.over_blind import OVER, over_blind
 from audiocapbench.report.compare.compute import p_values, pair_scores
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.departures import Departure
@@ -128,6 +129,11 @@ class RunEntry:
 
     def estimate(self, key: GroupKey = ALL) -> Estimate:
         return self.table.estimate(self.scorer, key)
+
+    @property
+    def over_blind(self) -> Estimate | None:
+        """Its score from what hears nothing to a person's, where 'score --scale blind' kept it."""
+        return over_blind(self.table, self.scorer).get(OVER)
 
     @property
     def dimensions(self) -> dict[str, float]:

@@ -21,6 +21,7 @@ from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.meta.over_blind import blind_warnings
 from audiocapbench.metrics import find_metric
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import (
@@ -202,6 +203,8 @@ def make_board(
     for number, place in enumerate(order):
         places = {name: part.places[number] for name, part in parts.items()}
         entries.append(RunEntry(names[place], group[place], scorer, ranking.places[number], places))
+    warnings = [text for one in entries for text in blind_warnings(one.label, one.table, scorer)]
+    blind = (f"Warning: {text}." for text in dict.fromkeys(warnings))
     return Board(
         first.run.benchmark,
         scorer,
@@ -215,7 +218,7 @@ def make_board(
         parts,
         correction,
         verdict_of(scorer, ranking, entries),
-        notes=tuple(board_notes(ranking, entries, correction)),
+        notes=(*board_notes(ranking, entries, correction), *blind),
     )
 
 

@@ -1,0 +1,150 @@
+"""Scores over blind: 0 for what the best caption that hears nothing scores, 1 for a person's.
+
+All are held to the same references, from which the person's caption was taken out; the blind
+caption of a clip was found on other clips.
+"""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from audiocapbench.data import Sample
+from audiocapbench.errors import TrialError
+from audiocapbench.grouping import grouped
+from audiocapbench.meta import blind
+from audiocapbench.scores.compute import ALL, GroupKey, SampleScores, make_groups
+from audiocapbench.scores.estimate import HAVE_TEXT, Coverage, Estimate, Scorer
+from audiocapbench.scores.summary import score_groups
+from audiocapbench.scores.table import RunTable, ScoreTable
+from audiocapbench.stats import mean_interval
+from audiocapbench.stats.units import FloatArray
+
+OVER, ABOVE, BLIND, PERSON = map(GroupKey, ("over blind", "above blind", "blind", "person"))
+"""Estimates that are kept beside those of groups: the share of the way from blind to a person's,
+the difference from blind, and what blind and a person's captions score on the same references."""
+
+_EVALUATIONS = 400  # on each half of a corpus
+_FEWEST = 8  # samples of a corpus
+
+
+def put_over_blind(
+    table: ScoreTable,
+    scorer: Scorer,
+    *,
+    evaluations: int = _EVALUATIONS,
+    seed: int = 42,
+    progress: Callable[[int, int], object] = lambda _done, _total: None,
+) -> None:
+    """Compute ``OVER``, ``ABOVE``, ``BLIND`` and ``PERSON`` of a scorer's answers in a table.
+
+    ``OVER`` has no value where people are not surely above blind: the scale has no length there.
+    TrialError for what hears or asks a model, and where nobody's caption can be held out.
+    """
+    searched = searched_by(scorer)
+    lots, asked, answers = random.Random(seed), table.group(scorer).samples, _answers(table)
+    people, samples = dict[str, str](), list[Sample]()
+    for one in asked:
+        if one.id in answers and len(one.references) > 1:
+            people[one.id], *others = lots.sample(one.references, len(one.references))
+            samples.append(replace(one, references=tuple(others)))
+    weights = table.aggregation.weights if table.aggregation else {"": 1.0}
+    corpora = grouped((one.category if table.aggregation else "", one) for one in samples)
+    if small := [name for name in weights if len(corpora[name]) < _FEWEST]:
+        where = f" of {small[0]}" if small[0] else ""
+        raise TrialError(
+            f"{scorer.label} has no scale from blind to people: {len(corpora[small[0]])} answered "
+            f"samples{where} have two references, one to hold to the others; it takes {_FEWEST}"
+        )
+    said, before = dict[str, str](), 0
+    for corpus in map(corpora.__getitem__, weights):
+        own = [people[one.id] for one in corpus]
+        held = blind.HeldOutClips([one.references for one in corpus], own, None)
+        both = blind.halves(len(corpus), lots)
+        for learnt, other in (both, both[::-1]):
+            seen, unseen = held.part(learnt), held.part(other)
+            climb = blind.Climb(searched, "sentence", seen, blind.Language(seen, unseen, lots))
+            for done in climb.rounds(evaluations):
+                progress(before + done, 2 * evaluations * len(weights))
+            before += evaluations
+            said |= dict.fromkeys((corpus[place].id for place in other), climb.best()[0])
+    columns = [_scores(table, scorer, searched, samples, own) for own in (answers, said, people)]
+    group = make_groups({ALL: samples}, table.aggregation)[ALL]
+    spread, aggregate = group.spread(group.arrays(columns)[0]), group.aggregate_of(scorer)
+    made = columns[0].signatures[samples[0].id].with_fields(scale="blind", evaluations=evaluations)
+
+    def estimate(of: Callable[[FloatArray], FloatArray]) -> Estimate:
+        def whole(means: FloatArray) -> FloatArray:
+            sides = aggregate(means.reshape(*means.shape[:-1], 3, -1))
+            return of(np.moveaxis(sides, -1, 0))
+
+        flat, coverage = spread.reshape(len(spread), -1), Coverage(len(asked), len(samples), 0)
+        value = float(whole(flat.mean(axis=0)[np.newaxis])[0])
+        interval = mean_interval(flat, whole, clusters=group.clusters)
+        return Estimate(value, len(samples), coverage, interval=interval, signature=made)
+
+    # Of the model's, the blind and the person's captions, in that order.
+    found = {
+        BLIND: estimate(lambda side: side[1]),
+        PERSON: estimate(lambda side: side[2]),
+        ABOVE: estimate(lambda side: side[0] - side[1]),
+        OVER: estimate(lambda side: (side[0] - side[1]) / (side[2] - side[1])),
+    }
+    if not _is_above_0(estimate(lambda side: side[2] - side[1])):
+        found[OVER] = replace(found[OVER], value=None, interval=None)
+    table.computed.update({(scorer, key): one for key, one in found.items()})
+
+
+def searched_by(scorer: Scorer) -> blind.SearchedScorer:
+    return blind.searched_scorer(f"{'judge' if scorer.judge else 'metric'}:{scorer.name}")
+
+
+def over_blind(table: ScoreTable, scorer: Scorer) -> dict[GroupKey, Estimate]:
+    """What is known of a scorer over blind, if anything is."""
+    found = {
+        key: table.computed.get((scorer, key)) or table.kept.get((scorer.label, str(key)))
+        for key in (OVER, ABOVE, BLIND, PERSON)
+    }
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def blind_warnings(label: str, table: ScoreTable, scorer: Scorer) -> list[str]:
+    """What is to be said where a model, or even a person, is not surely above blind."""
+    if not (found := over_blind(table, scorer)):
+        return []
+    against = f"{found[BLIND].value:.3f} that captions which hear nothing get by {scorer.label}"
+    said = []
+    if found[OVER].value is None:
+        said.append(f"people, with {found[PERSON].value:.3f}, are not surely above the {against}")
+    if not _is_above_0(found[ABOVE]):
+        low, high = found[ABOVE].interval or (-np.inf, np.inf)
+        said.append(f"{label} is not surely above the {against}: {low:+.3f} to {high:+.3f} (95 %)")
+    return said
+
+
+def _is_above_0(one: Estimate) -> bool:
+    return one.interval is not None and one.interval.low > 0
+
+
+def _answers(table: ScoreTable) -> Mapping[str, str]:
+    if not isinstance(table, RunTable):
+        return table.texts
+    texts = {key: one.reply.text or "" for key, one in table.outcomes.items()}
+    return {key: text for key, text in texts.items() if table.replies[key] in HAVE_TEXT}
+
+
+def _scores(
+    table: ScoreTable,
+    scorer: Scorer,
+    searched: blind.SearchedScorer,
+    samples: Sequence[Sample],
+    texts: Mapping[str, str],
+) -> SampleScores:
+    if scorer.judge is None:
+        wanted = {one.id: texts[one.id] for one in samples}
+        made = score_groups(table.aggregation, [scorer.name], samples, wanted)
+        return made.table.sample_scores(scorer)
+    result = searched.score([texts[one.id] for one in samples], [one.references for one in samples])
+    values = dict(zip((one.id for one in samples), result.samples.tolist(), strict=True))
+    return SampleScores.of_values(values, result.signature, {})
