@@ -16,7 +16,7 @@ from audiocapbench.data.columns import Reading, fold_name, mapped_columns, numbe
 from audiocapbench.data.matching import match_ids, match_samples
 from audiocapbench.data.opinions import read_opinions
 from audiocapbench.data.pairing import Pairing
-from audiocapbench.data.predictions import Predictions, read_predictions
+from audiocapbench.data.predictions import Asked, PredictionFile, Predictions, read_predictions
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import DatasetError
 from audiocapbench.library.captions import samples_of
@@ -321,6 +321,13 @@ def test_encodings_are_found_and_said(tmp_path: Path, name: str, encoding: str, 
         "id,captions\na,Собака громко лает\n".encode("cp1251"),
         b"id,captions\na,A dog\x81 barks\n",
         "id,captions\na,Un café fermé\n".encode("mac_roman"),
+        "id,captions\na,The dog’s bark\n".encode("mac_roman"),
+        "id,captions\na,Un café schön\n".encode("cp437"),
+        "id,captions\na,Pies głośno szczeka\n".encode("cp1250"),
+        "id,captions\na,Кот\n".encode("cp1251"),
+        "id,captions\na,雨\n".encode("gbk"),
+        "id,captions\na,Ο σκύλος γαβγίζει\n".encode("cp1253"),
+        "id,captions\na,It’s\n".encode() + b"b,Gr\xf6\xdfe\n",
         b"id,captions\na,A dog\xe9\x07 barks\n",
         "id,captions\na,Größe\n".encode() + b"b,Gr\xf6\xdfe\n",
     ],
@@ -328,6 +335,27 @@ def test_encodings_are_found_and_said(tmp_path: Path, name: str, encoding: str, 
 def test_an_encoding_that_is_not_plain_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(DatasetError, match="is not UTF-8"):
         references(write(tmp_path / "r.csv", content))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“Öl”",
+        "“été”",
+        "‘é’",
+        "“groß”",
+        "“É’ so",
+        "«\xa0Où ça\xa0?\xa0»",
+        "“à…”",
+        "it’s 5 °C – 3½ m²",
+    ],
+)
+def test_accents_beside_typographic_signs_are_windows_1252(tmp_path: Path, text: str) -> None:
+    found, reading = references(
+        write(tmp_path / "r.csv", f"id,captions\na,A man says {text}\n".encode("cp1252"))
+    )
+    assert found == {"a": (f"A man says {text}",)}
+    assert reading.encoding == "Windows-1252"
 
 
 def test_ids_with_accents_meet_however_they_are_written(tmp_path: Path) -> None:
@@ -688,3 +716,18 @@ def test_references_beside_each_of_several_systems_count_once(tmp_path: Path) ->
     found, reading = references(write(tmp_path / "r.csv", f"id,model,caption\n{rows}"))
     assert found == {"a": (ONE, TWO, TWO)}
     assert reading.notes == ["6 references that it repeats for each system count once"]
+
+
+def test_columns_that_the_user_names_are_names_where_ids_are_known(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", f"clipz,outz,method\na.wav,{ONE},m\n")
+    asked, named = Asked(["a.wav"]), {"id": "clipz", "prediction": "outz", "system": "method"}
+    found = read_predictions([PredictionFile(path)], asked=asked, columns=named)
+    assert (found.texts, found.system, found.bad) == ({"a.wav": ONE}, "m", [])
+
+
+def test_a_column_that_is_missing_can_be_named_where_that_is_possible(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.csv", f"clipz,outz\na.wav,{ONE}\n")
+    with pytest.raises(DatasetError, match=r"clipz, outz; name it: `columns` id=COLUMN$"):
+        read_predictions(path, columns={})
+    with pytest.raises(DatasetError, match=r"clipz, outz$"):
+        read_predictions(path)

@@ -1,6 +1,7 @@
 """The reader of records: every form, the same strictness, and every fault with its line."""
 
 import contextlib
+import gzip
 import json
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_an_open_quote_does_not_swallow_the_rest_of_the_file(tmp_path: Path) -> 
         ("a.jsonl", b'{"id": "a\0"}', "holds a NUL character"),
         ("a.jsonl", b'{"id": "\xc3"}', "is not UTF-8 (byte 9); save it as UTF-8"),
         ("a.jsonl", b'{"id": }', "is not JSON (Expecting value, column 8)"),
-        ("a.jsonl", b'{"id": NaN}', "is not JSON (NaN is not a JSON number)"),
+        ("a.jsonl", b'{"id": 1e999}', "is not JSON (1e999 is not a JSON number)"),
         ("a.jsonl", b'{"id": 1, "id": 1}', "is not JSON ('id' stands twice in one object)"),
         ("a.jsonl", b'{"id": "\\ud83d"}', "holds half of a surrogate pair, which is not text"),
         ("a.jsonl", b"[" * 100_000, "is not JSON (nested too deeply)"),
@@ -126,7 +127,14 @@ def test_a_json_document_is_read_like_lines(
         assert problems == []
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "-Infinity", "9" * 5000])
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_a_number_that_is_none_is_nothing(tmp_path: Path, number: str) -> None:
+    text = f'{{"id": "a", "n": {number}, "m": [{{"x": {number}}}]}}'
+    row = {"id": "a", "n": None, "m": [{"x": None}]}
+    assert read(tmp_path / "a.jsonl", text.encode()) == ([row], [])
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5000])
 def test_a_number_that_no_computer_holds_is_refused(tmp_path: Path, number: str) -> None:
     for text in (f'{{"id": "a", "n": {number}}}', f'{{"id": "a", "n": [{{"x": {number}}}]}}'):
         fields, problems = read(tmp_path / "a.jsonl", text.encode())
@@ -155,3 +163,48 @@ def test_what_separates_the_wanted_names_separates_the_fields(tmp_path: Path) ->
     found = list(read_records(tmp_path / "b.csv", problems, ("id", "text")))
     assert found[0][1]["text"] == "one, two"
     assert not problems
+
+
+QUOTED = [["id", "text"], ["a", "A dog, barks; twice|"], ["b", 'So "it" is']]
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+@pytest.mark.parametrize("columns", [(), ("id", "text")])
+def test_a_quoted_first_line_shows_its_delimiter(
+    tmp_path: Path, name: str, sign: str, columns: tuple[str, ...]
+) -> None:
+    lines = [sign.join('"' + one.replace('"', '""') + '"' for one in row) for row in QUOTED]
+    for first in ([], [f"sep={sign}"], [f'"sep={sign}"']):
+        (tmp_path / name).write_text("\n".join([*first, *lines]))
+        problems: list[Problem] = []
+        found = [list(row.values()) for _, row in read_records(tmp_path / name, problems, columns)]
+        assert (found, problems) == (QUOTED[1:], [])
+
+
+def test_a_line_without_names_is_split_after_its_id(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,one|two|three\nb,four\n")
+    found = read_records(tmp_path / "a.csv", [], ("id", "text"), known={"a", "b"})
+    texts = [fields for _, fields in found]
+    assert texts == [{"id": "a", "text": "one|two|three"}, {"id": "b", "text": "four"}]
+
+
+@pytest.mark.parametrize("sign", [",", "\t"])
+def test_rows_that_r_numbers_are_read_and_others_are_told_what_to_quote(
+    tmp_path: Path, sign: str
+) -> None:
+    text = '"id" "text"\n"1" "a" "one"\n"2" "b" "two"\n'.replace(" ", sign)
+    fields, problems = read(tmp_path / "a.csv", text.encode())
+    assert (fields[1], problems) == ({"": "2", "id": "b", "text": "two"}, [])
+    _, problems = read(tmp_path / "b.tsv", b"id\ttext\na\tone\ttwo\n")
+    assert problems == ["b.tsv line 2: has 3 fields and not 2; a text with tabs needs quotes"]
+
+
+def test_a_packed_file_is_called_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"id,text\na\n"))
+    problems: list[Problem] = []
+    assert list(read_records(path, problems)) == []
+    assert [one.where for one in problems] == ["a.csv.gz line 2"]
+    with pytest.raises(DatasetError, match=r"a\.csv\.gz: has no column 'x'"):
+        list(read_records(path, problems, ("x",)))

@@ -235,7 +235,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
         "is not JSON": b"",
         "model: is missing": b"{}",
         "is not a JSON object": b"[]",
-        "is not JSON (NaN": b'{"model": NaN}',
+        "is not JSON (1e999": b'{"model": 1e999}',
         "stands twice": b'{"model": "a", "model": "b"}',
         "nested too deeply": b"[" * 100_000,
         "UTF-8": b"\xff\xfe\xfd",

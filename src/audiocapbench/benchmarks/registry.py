@@ -120,7 +120,7 @@ def open_benchmark(
 
 def file_benchmark(path: Path, name: str | None = None, columns: Mapped | None = None) -> Benchmark:
     """A file of references as a benchmark, ``file/STEM``, whose clips cannot be heard."""
-    reading = Reading(path, columns or {})
+    reading = Reading(path, columns)
     samples, folded = fold_categories(
         replace(one, category=one.category.strip() or UNCATEGORISED)
         for one in read_references(path, reading)

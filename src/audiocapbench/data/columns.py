@@ -12,7 +12,7 @@ from audiocapbench.errors import DatasetError, did_you_mean
 FILES = (
     *("file_name", "audio_file", "filename", "file", "fname", "audio", "path", "audio_path"),
     *("file_path", "filepath", "audio_filepath", "audio_filename", "audio_name", "audio_file_name"),
-    *("wav", "wav_path", "wav_file", "sound", "sound_file"),
+    *("wav", "wav_path", "wav_file", "sound", "sound_file", "sound_path", "file_names"),
 )
 INDEXES = ("index", "idx", "unnamed_0", "index_level_0", "level_0", "")
 """What pandas calls the numbers of rows: an id where there is no other."""
@@ -20,14 +20,15 @@ INDEXES = ("index", "idx", "unnamed_0", "index_level_0", "level_0", "")
 IDS = (
     *("id", *FILES, "key", "__key__", "clip", "clip_id", "audio_id", "sample_id", "image_id"),
     *("youtube_id", "ytid", "yt_id", "video_id", "uttid", "utt_id", "uid", "item_id", "sound_id"),
-    *("raw_name", "name", *INDEXES),
+    *("raw_name", "name", "ids", "keys", "audio_ids", "clip_ids", "sample_ids", *INDEXES),
 )
 _SURELY_PREDICTED = (
     *("prediction", "predicted_caption", "caption_predicted", "output", "response", "hypothesis"),
     *("cands", "cand", "candidate", "candidates", "pred", "preds", "predictions", "predicted"),
     *("hypotheses", "hyp", "hyps", "generated_caption", "caption_generated", "generated"),
     *("generation", "generated_text", "model_output", "model_response", "completion"),
-    *("pred_caption", "caption_pred", "predicted_captions"),
+    *("pred_caption", "caption_pred", "predicted_captions", "outputs", "responses", "completions"),
+    *("generations", "generated_captions", "generated_texts", "model_outputs"),
 )
 # A caption beside something that is surely a prediction is a reference: it comes after them.
 PREDICTIONS = (*_SURELY_PREDICTED, "answer", "caption", "captions", "text")
@@ -63,9 +64,14 @@ one that holds several texts, such as ``captions[|]``, ``[list]``, ``[numbered]`
 
 @lru_cache(1 << 14)
 def fold_name(name: str) -> str:
-    """A name without what people write differently: case, spaces, dashes and dots."""
+    """A name without what people write differently: case, spaces, dashes, dots, leading zeros."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    return re.sub(r"[\s_.:/()\[\]-]+", "_", words.casefold()).strip("_")
+    words = re.sub(r"[\s_.:/()\[\]#-]+", "_", words.casefold()).strip("_")
+    return re.sub(r"(?<=[^\W\d_])_?0+(?=\d+$)", "_", words)
+
+
+def _bare(name: str) -> str:
+    return fold_name(name).replace("_", "")
 
 
 def names_of(column: str | Sequence[str]) -> Sequence[str]:
@@ -73,7 +79,7 @@ def names_of(column: str | Sequence[str]) -> Sequence[str]:
 
 
 def has_column(column: str | Sequence[str], names: Iterable[str]) -> bool:
-    return bool(set(map(fold_name, names)) & set(map(fold_name, names_of(column))))
+    return bool(set(map(_bare, names)) & set(map(_bare, names_of(column))))
 
 
 @lru_cache
@@ -97,12 +103,12 @@ def _candidates(names: Sequence[str], role: str, theirs: Sequence[str]) -> list[
     """The columns that may stand for a role, the best first."""
     folded: dict[str, str] = {}
     for name in names:
-        folded.setdefault(fold_name(name), name)
+        folded.setdefault(_bare(name), name)
     # An annotation of COCO has an id of its own beside that of what it is about.
     wanted = [role] if role in names else []
     if role == "id" and "image_id" in theirs:
         wanted.insert(0, "image_id")
-    found = [folded.get(fold_name(one)) for one in (*wanted, *theirs)]
+    found = [folded.get(_bare(one)) for one in (*wanted, *theirs)]
     return list(dict.fromkeys(one for one in found if one is not None))
 
 
@@ -140,12 +146,12 @@ def _is_numbers(value: Any) -> bool:
 class Reading:
     """How a file was read: which column is what, and what else was found or done, as sentences.
 
-    ``mapped`` are columns that the user names. A file is only read with a guess, such as of its
-    encoding, where there is a Reading to say it.
+    ``mapped`` are columns that the user names, None where nobody can. A file is only read with a
+    guess, such as of its encoding, where there is a Reading to say it.
     """
 
     path: PurePath
-    mapped: Mapped = field(default_factory=dict)
+    mapped: Mapped | None = None
     rows: int = 0
     encoding: str = "UTF-8"
     columns: dict[str, str] = field(default_factory=dict)
@@ -167,9 +173,8 @@ class Reading:
         found: dict[str, str] = {}
         self.names = names
         for role in roles:
-            if role not in self.mapped:
+            if (name := (self.mapped or {}).get(role)) is None:
                 continue
-            name = self.mapped[role]
             if name not in names and (form := _MAPPED.fullmatch(name)):
                 name, self.forms[role] = form["name"], form["form"]
             several = tuple(name.split("+"))
@@ -270,8 +275,7 @@ def mapped_columns(text: Iterable[str], roles: Iterable[str]) -> dict[str, str]:
     """Columns by role of ``ROLE=COLUMN``, several with commas between them."""
     known = list(roles)
     found: dict[str, str] = {}
-    starts = "|".join(map(re.escape, known))
-    for part in (one for given in text for one in re.split(rf",(?=\s*(?:{starts})\s*=)", given)):
+    for part in (one for given in text for one in re.split(r",(?=\s*\w+\s*=)", given)):
         role, equals, name = (one.strip() for one in part.partition("="))
         if not equals or not name or role not in known:
             near = did_you_mean(role, known, "columns that can be named are")

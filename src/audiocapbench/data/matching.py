@@ -51,7 +51,7 @@ def match_samples(
 def _check_files(predictions: Predictions, named: Mapping[str, str]) -> None:
     """Refuse ids that meet where both sides name files, and these say otherwise."""
     files = {key: name for key, name in named.items() if name != key}
-    if not files or any("id" in one.mapped for one in predictions.readings):
+    if not files or any("id" in (one.mapped or ()) for one in predictions.readings):
         return
     stems, columns = set(map(_stem, files.values())), dict[tuple[str, ...], str]()
     for key, one in predictions.by_id.items():

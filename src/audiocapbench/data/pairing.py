@@ -56,7 +56,7 @@ class Pairing:
     ) -> "Pairing":
         made = cls(predictions, samples, references=references)
         files = made.readings
-        name = files[0].mapped.get("id") if files else None
+        name = (files[0].mapped or {}).get("id") if files else None
         if name is not None and name not in [one.columns.get("id") for one in files]:
             there = did_you_mean(
                 name, {one: 0 for file in files for one in file.names}, "there are"

@@ -13,7 +13,7 @@ from audiocapbench.data.cells import SEVERAL, is_missing, parsed, texts_of
 from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, Mapped, Reading, Roles
 from audiocapbench.data.documents import Record, objects_of
 from audiocapbench.data.outcome import SCORED, Status
-from audiocapbench.data.problems import Problem, check_storable, read_json
+from audiocapbench.data.problems import Problem, check_storable, form_of, read_json
 from audiocapbench.errors import DatasetError
 
 _RESULTS = "results"
@@ -132,9 +132,7 @@ def read_predictions(
     """
     sources = [PredictionFile(files)] if isinstance(files, Path) else files
     asked = asked or Asked(several=several)
-    first, *others = (
-        _read_file(one, system, asked, columns or {}, by_row=by_row) for one in sources
-    )
+    first, *others = (_read_file(one, system, asked, columns, by_row=by_row) for one in sources)
     merged = first
     for source, found in zip(sources[1:], others, strict=True):
         if merged.head is not None or found.head is not None:
@@ -152,7 +150,7 @@ def read_predictions(
 
 
 def _read_file(
-    source: PredictionFile, system: str | None, asked: Asked, mapped: Mapped, *, by_row: bool
+    source: PredictionFile, system: str | None, asked: Asked, mapped: Mapped | None, *, by_row: bool
 ) -> Predictions:
     path: PurePath = source.path
     head, content = None, None
@@ -163,8 +161,8 @@ def _read_file(
     columns = ((*ids, *PREDICTIONS) if by_row else ids, (*PREDICTIONS, *asked.parts))
     roles: Roles = {"id": ids, "prediction": PREDICTIONS, "system": SYSTEMS}
     if path.suffix.lower() != ".parquet":
-        path, content = records.opened(path, reading)
-    if path.suffix.lower() == ".json":
+        content = records.opened(path, reading)
+    if form_of(path) == ".json":
         value = read_json(path, content)
         if isinstance(value, Problem):
             raise DatasetError(f"{value}; a file with an object a line is called .jsonl")

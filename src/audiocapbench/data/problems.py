@@ -1,6 +1,7 @@
 """Problems of a dataset, all at once and each with its place; and JSON of any origin.
 
-JSON is read strictly: no key twice, only finite numbers, only valid text.
+JSON is read strictly: no key twice, no number too large, only valid text. NaN and Infinity, which
+Python writes, are nothing.
 """
 
 import codecs
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from audiocapbench.errors import DatasetError
 
@@ -28,7 +29,15 @@ _WORDS = {
 }
 _LARGEST_DOCUMENT = 1 << 30
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
-_NOT_1252 = re.compile("[a-z][ŠŒŽŸˆ‰†‡]")  # accents as old Macs wrote them
+_ACCENTED = "À-ÖØ-öø-ÿŠšŒœŽžŸ"
+_BETWEEN = "‘’“”–—…«»\xa0\xad"
+_NOT_1252 = re.compile(
+    r"[a-zß-öø-ÿ][À-ÖØ-ÞŠŒŽŸ]"  # accents as old Macs wrote them
+    r"|[^\W\d_][‚„ˆ‰†‡]"  # as DOS did
+    rf"|(?=[^\W\d_]*[^\0-\x7f{_ACCENTED}{_BETWEEN}])[^\W\d_][^\0-\x7f{_ACCENTED}]+[^\W\d_]"
+    rf"|(?<![^\W\d_])[{_ACCENTED}]{{3,}}(?![^\W\d_])"  # words of another alphabet
+)
+_DAMAGED = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2\x80[\x80-\xbf]")  # UTF-8 of such a language
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _DEEPEST = 100
 _QUOTED = r"""(?:"[^"]*"|'[^']*')"""
@@ -103,8 +112,14 @@ def os_errors(path: PurePath, what: Literal["read", "written"]) -> Iterator[None
         raise DatasetError(f"{path}: cannot be {what} ({error.strerror or error})") from None
 
 
-def read_bytes(path: PurePath) -> tuple[PurePath, bytes]:
-    """What a file holds, unpacked if its name ends in .gz, .bz2 or .xz, and its name without."""
+def form_of(path: PurePath) -> str:
+    """How a file's name ends, in lower case and but for .gz, .bz2 or .xz."""
+    packed = path.suffix.lower() in _PACKED
+    return (path.with_suffix("") if packed else path).suffix.lower()
+
+
+def read_bytes(path: PurePath) -> bytes:
+    """What a file holds, unpacked if its name ends in .gz, .bz2 or .xz."""
     packed = _PACKED.get(path.suffix.lower())
     with os_errors(path, "read"):
         if packed is None:
@@ -119,7 +134,7 @@ def read_bytes(path: PurePath) -> tuple[PurePath, bytes]:
                 raise DatasetError(f"{path}: cannot be unpacked ({error!s:.100})") from None
             if len(content) > _LARGEST_DOCUMENT:
                 raise DatasetError(f"{path}: is larger than {_LARGEST_DOCUMENT >> 30} GiB")
-    return (path if packed is None else path.with_suffix("")), content
+    return content
 
 
 def read_json(path: PurePath, content: bytes | None = None) -> Any:
@@ -128,7 +143,7 @@ def read_json(path: PurePath, content: bytes | None = None) -> Any:
         with os_errors(path, "read"):
             if Path(path).stat().st_size > _LARGEST_DOCUMENT:
                 raise DatasetError(f"{path}: is larger than {_LARGEST_DOCUMENT >> 30} GiB")
-        path, content = read_bytes(path)
+        content = read_bytes(path)
     return parse_json(content, path.name)
 
 
@@ -161,35 +176,38 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name[:40]} is not a JSON number")
-
-
 def _finite(text: str) -> float:
     value = float(text)
-    return value if math.isfinite(value) else _refuse(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is not a JSON number")
+    return value
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
+_DECODER = json.JSONDecoder(
+    parse_constant=lambda _: None, parse_float=_finite, object_pairs_hook=_once
+)
 
 
 def encoding_of(content: bytes, *, guess: bool = False) -> str:
     """UTF-8, unless a file says in its first bytes that it is UTF-16; guessed, also others that are
-    plain: UTF-16 without its mark, and Windows-1252 where accents stand among ASCII."""
+    plain: UTF-16 without its mark, and Windows-1252 where it makes words of a western language."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     head = content[:4096]
     for at, name in ((1, "utf-16-le"), (0, "utf-16-be")) if guess else ():
         if head[at::2].count(0) > 0.8 * len(head[at::2]) and not head[1 - at :: 2].count(0):
             return name
-    high = re.findall(rb"[\x80-\xff]+", content) if guess and not content.isascii() else []
-    if high and not _CONTROL.search(content) and content.decode("utf-8", "ignore").isascii():
-        # Letters of other alphabets would stand side by side; what is UTF-8 elsewhere is damaged.
-        count = sum(map(len, high))
-        with suppress(UnicodeDecodeError):
-            odd = _NOT_1252.search(content.decode("cp1252"))
-            plain = count < min(1.5 * len(high), 0.3 * len(content)) and not odd
-            return "cp1252" if plain else "utf-8-sig"
+    if not guess or content.isascii() or _CONTROL.search(content) or _DAMAGED.search(content):
+        return "utf-8-sig"
+    with suppress(UnicodeDecodeError):
+        content.decode()
+        return "utf-8-sig"
+    with suppress(UnicodeDecodeError):
+        text = content.decode("cp1252")
+        among = re.findall(rf"[a-zA-Z][{_ACCENTED}]|[{_ACCENTED}][a-zA-Z]", text)
+        alone = re.findall(rf"(?<![^\W\d_])[{_ACCENTED}]{{2}}(?![^\W\d_])", text)
+        if not _NOT_1252.search(text) and len(alone) <= len(among):
+            return "cp1252"
     return "utf-8-sig"
 
 

@@ -1,10 +1,10 @@
 """The one reader of people's files, CSV, TSV, JSON lines, JSON, Parquet, Excel and plain text; and
 rows that are written for it.
 
-A CSV file may have commas, semicolons or tabs between its fields, as its first line shows. A file
-of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark; of other
-encodings a Reading tells. A line that cannot be read goes into a list of problems, and the next one
-is read all the same.
+A CSV file may have commas, semicolons, tabs or bars between its fields, as its first line shows. A
+file of JSON lines may be one JSON document instead. Text is UTF-8, or UTF-16 with its mark; of
+other encodings a Reading tells. A line that cannot be read goes into a list of problems, and the
+next one is read all the same.
 """
 
 import codecs
@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from numbers import Real
 from pathlib import PurePath
 from typing import Any
@@ -24,6 +24,7 @@ from audiocapbench.data.documents import Columns, Problems, Record, by_key, obje
 from audiocapbench.data.problems import (
     Problem,
     encoding_of,
+    form_of,
     os_errors,
     parse_json,
     read_bytes,
@@ -59,18 +60,18 @@ def _with_texts(fields: dict[str, Any], roles: Roles) -> dict[str, Any]:
     return fields
 
 
-def opened(path: PurePath, reading: Reading | None = None) -> tuple[PurePath, bytes]:
-    """What a file holds, and what it is called, once it is unpacked and, for a Reading, UTF-8."""
+def opened(path: PurePath, reading: Reading | None = None) -> bytes:
+    """What a file holds, once it is unpacked and, for a Reading, UTF-8."""
     if reading is not None and reading.content is not None:
-        return path, reading.content
-    path, content = read_bytes(path)
-    if reading is not None and reading.guesses and path.suffix.lower() not in (".parquet", *SHEETS):
+        return reading.content
+    content = read_bytes(path)
+    if reading is not None and reading.guesses and form_of(path) not in (".parquet", *SHEETS):
         encoding = encoding_of(content, guess=True)
         if encoding not in ("utf-8-sig", "utf-16"):
             reading.encoding = "Windows-1252" if encoding == "cp1252" else encoding.upper()
             reading.note(f"it is not UTF-8, and was read as {reading.encoding}")
             content = content.decode(encoding, "replace").encode()
-    return path, content
+    return content
 
 
 def read_records(
@@ -91,8 +92,8 @@ def read_records(
     that the user names in the ``reading``, which tells how it went.
     """
     if content is None and path.suffix.lower() != ".parquet":
-        path, content = opened(path, reading)
-    suffix, given = path.suffix.lower(), reading.mapped if reading is not None else {}
+        content = opened(path, reading)
+    suffix, given = form_of(path), reading.mapped if reading is not None else None
     suffix = ".jsonl" if reading is not None and reading.content is not None else suffix
     records: Iterator[Record]
     if suffix in (*DELIMITERS, *SHEETS):
@@ -159,7 +160,7 @@ def json_lines(
 
 
 def _parquet(
-    path: PurePath, columns: Columns, content: bytes | None, given: Mapped
+    path: PurePath, columns: Columns, content: bytes | None, given: Mapped | None
 ) -> Iterator[Record]:
     """The rows of a Parquet file, without the bytes of audio that it may hold."""
     require_packages(DatasetError, f"{path}: reading Parquet", "hub", "pyarrow")
@@ -169,7 +170,7 @@ def _parquet(
     source: Any = str(path) if content is None else io.BytesIO(content)
     with table_errors(path), parquet.ParquetFile(source) as file:
         _check_columns(path, file.schema_arrow.names, columns, "it has", given)
-        wanted = [name for one in file.schema_arrow for name in _readable(one)]
+        wanted = [name for one in file.schema_arrow for name in _readable(one, file)]
         for batch in file.iter_batches(_ROWS, columns=wanted) if wanted else ():
             for row in batch.to_pylist():
                 number += 1
@@ -188,14 +189,20 @@ def table_errors(path: PurePath) -> Iterator[None]:
         raise DatasetError(f"{path}: is no table that can be read ({error!s:.200})") from None
 
 
-def _readable(column: Any) -> Iterator[str]:
-    """A column's name, or those of the parts of it that are not bytes."""
+def _readable(column: Any, file: Any = None) -> Iterator[str]:
+    """A column's name, or those of the parts of it that are not bytes; of a ``file``, bytes that
+    are text are."""
     from pyarrow import types
 
     if types.is_struct(column.type):
         yield from (f"{column.name}.{name}" for one in column.type for name in _readable(one))
     elif not (types.is_binary(column.type) or types.is_large_binary(column.type)):
         yield column.name
+    elif file is not None:
+        batches = file.iter_batches(1, columns=[column.name])
+        first = next((one for batch in batches for one in batch.column(0).to_pylist() if one), b"")
+        if json_value(first):
+            yield column.name
 
 
 def json_value(value: Any) -> Any:
@@ -205,6 +212,10 @@ def json_value(value: Any) -> Any:
         return {str(key): json_value(one) for key, one in value.items()}
     if isinstance(value, list | tuple | set):
         return [json_value(one) for one in value]
+    if isinstance(value, bytes):
+        with suppress(UnicodeDecodeError):
+            return value.decode()
+        return None
     if is_missing(value) or (isinstance(value, float) and math.isinf(value)):
         return None
     return value if isinstance(value, str | int | float) else str(value)
@@ -260,29 +271,32 @@ def _table(
     columns: Columns,
     content: bytes,
     known: Container[str],
-    given: Mapped,
+    given: Mapped | None,
 ) -> Iterator[Record]:
     """The rows of a table by the names above them, or, where ids are known, of a key and a text."""
     names: list[str] = []
     rows: Iterator[tuple[str, list[str] | Problem]]
-    if path.suffix.lower() in SHEETS:
+    delimiter = ","
+    if form_of(path) in SHEETS:
         rows = _sheet(path, content)
     else:
         csv.field_size_limit(LONGEST_LINE)
         lines = list(_lines(path, content))
-        rows = _rows(lines, _delimiter(lines, DELIMITERS[path.suffix.lower()], columns), known)
+        delimiter = _delimiter(lines, DELIMITERS[form_of(path)], columns, known)
+        rows = _rows(lines, delimiter, known)
     for where, cells in rows:
         if not names:
             if isinstance(cells, Problem) and not known:
                 raise DatasetError(f"{path}: its first line {cells.what}")
             names = [] if isinstance(cells, Problem) else [name.strip() for name in cells]
-            if known and (not any(has_column(one, names) for one in columns) or names[0] in known):
+            named = given or any(has_column(one, names) for one in columns)
+            if known and (not named or (names and names[0] in known)):
                 names = [names_of(one)[0] for one in columns[:2]]
             else:
-                if len(set(names)) < len(names):
-                    raise DatasetError(f"{path}: its first line names a column twice")
                 _check_columns(path, names, columns, "its first line has", given)
                 continue
+        if not isinstance(cells, Problem) and [cells[0], len(cells)] == ["1", len(names) + 1]:
+            names = ["", *names]  # R numbers rows, and gives the numbers no name
         if isinstance(cells, Problem):
             problems.append(cells)
         elif len(cells) == len(names) and (
@@ -290,12 +304,13 @@ def _table(
         ):
             yield where, dict(zip(names, cells, strict=True))
         else:
-            hint = "; a text with commas needs quotes" if len(cells) > len(names) else ""
+            sign = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}[delimiter]
+            hint = f"; a text with {sign} needs quotes" if len(cells) > len(names) else ""
             what = f"has {len(cells)} fields and not {len(names)}{hint}"
             again = "names the columns again; take that line out"
             problems.append(Problem(where, "", again if len(cells) == len(names) else what))
     if not names:
-        _check_columns(path, [], columns, "its first line has")
+        _check_columns(path, [], columns, "its first line has", given)
 
 
 def _sheet(path: PurePath, content: bytes) -> Iterator[tuple[str, list[str] | Problem]]:
@@ -318,28 +333,41 @@ def _sheet(path: PurePath, content: bytes) -> Iterator[tuple[str, list[str] | Pr
 
 
 def _check_columns(
-    path: PurePath, names: Sequence[str], columns: Columns, there: str, given: Iterable[str] = ()
+    path: PurePath, names: Sequence[str], columns: Columns, there: str, given: Mapped | None
 ) -> None:
+    if len(set(names)) < len(names):
+        raise DatasetError(f"{path}: {there.removesuffix(' has')} names a column twice")
     for column in columns:
-        if not has_column(column, [*names, *given]):
+        if not has_column(column, [*names, *(given or ())]):
             name, *others = names_of(column)
             also = f" (or {', '.join(others[:8])})" if others else ""
             there += f" {', '.join(names) or 'nothing'}"
-            raise DatasetError(f"{path}: has no column {name!r}{also}; {there}")
+            how = f"; name it: `columns` {name}=COLUMN" if given is not None and names else ""
+            raise DatasetError(f"{path}: has no column {name!r}{also}; {there}{how}")
 
 
-def _delimiter(lines: Sequence[_Line], usual: str, columns: Columns) -> str:
-    """The delimiter that makes the wanted names of the first line, or else the most frequent."""
-    first = next((text for _, text in lines if isinstance(text, str) and text.strip()), "")
-    quoted = re.findall(r'"([^"]*)"', first)
-    unquoted = re.sub(r'"[^"]*"', "", first)
-    counts = {one: unquoted.count(one) for one in (usual, ",", ";", "\t")}
-    for one in counts if columns else ():
-        plain = [name for name in unquoted.split(one) if not set(name) & set(counts)]
-        names = [*plain, *quoted]
-        if all(has_column(column, names) for column in columns):
+def _delimiter(lines: list[_Line], usual: str, columns: Columns, known: Container[str]) -> str:
+    """What stands between the wanted names of the first line, or after an id, or else makes most
+    fields of it; a line before it may say so, as Excel has it, and is taken out."""
+    place = next(
+        (n for n, (_, text) in enumerate(lines) if isinstance(text, Problem) or text.strip()), 0
+    )
+    first = lines[place][1] if lines else ""
+    if isinstance(first, Problem):
+        return usual
+    if said := re.fullmatch(r'"?sep=([,;\t|])"?[,;]*', first, re.IGNORECASE):
+        del lines[: place + 1]
+        return said[1]
+    found: dict[str, list[str]] = {usual: []}
+    for one in (usual, ",", ";", "\t", "|"):
+        with suppress(csv.Error):
+            found[one] = next(csv.reader([first], delimiter=one, strict=True))
+    for one, names in found.items():
+        if names and names[0].strip() in known:
             return one
-    return max(counts, key=counts.__getitem__)
+        if columns and all(has_column(column, names) for column in columns):
+            return one
+    return max(found, key=lambda one: len(found[one]))
 
 
 def _rows(
@@ -400,7 +428,7 @@ def _check_quoted(lines: Sequence[_Line], start: int, end: int, delimiter: str) 
 
 def _lines(path: PurePath, content: bytes | None) -> Iterator[_Line]:
     """Each line with its place and without its end, or what is wrong with it."""
-    content = read_bytes(path)[1] if content is None else content
+    content = read_bytes(path) if content is None else content
     if encoding_of(content) == "utf-16":
         try:
             content = content.decode("utf-16").encode()

@@ -273,7 +273,7 @@ def _check_ids(reading: Reading, clips: int, rivals: Mapping[str, Counter[str]])
         if name != "file_name" and fold_name(name) not in IDS:
             continue
         few = 2 * len(counts) <= clips == counts.total() and max(counts.values()) <= 20
-        if few and len(counts) > 1 and "id" not in reading.mapped:
+        if few and len(counts) > 1 and "id" not in (reading.mapped or ()):
             column, other = reading.columns["id"], reading.columns.get(name, name)
             raise DatasetError(
                 f"{reading.path}: each row has an own {column!r}, but {other!r} repeats, as ids of "

@@ -66,7 +66,7 @@ def read_captions(
     files = [one.file and one.file.path.resolve() for one in (texts, rows)]
     by_row = files[0] is not None and (predictions is references or files[0] == files[1])
     if texts.file:
-        how: Any = {"columns": columns, "by_row": by_row, "several": several}
+        how: Any = {"columns": columns or {}, "by_row": by_row, "several": several}
         answers = read_predictions([texts.file], **how)
         if texts.file.content and answers.bad:
             raise InvalidDataError(texts.file.path, answers.bad, 5)
