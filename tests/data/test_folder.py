@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,21 @@ def test_names_with_apostrophes_are_of_one_cause_too(tmp_path: Path) -> None:
     with pytest.raises(InvalidDataError) as error:
         open_folder(tmp_path)
     assert len(str(error.value).splitlines()) == 2
+
+
+def test_as_many_go_on_as_was_promised_and_every_missing_one_is_counted(tmp_path: Path) -> None:
+    root = write_folder(tmp_path / "set", 8)
+    clips = root / "clips"
+    (clips / "0.wav").unlink()
+    (clips / "1.wav").write_bytes(b"")
+    (clips / "2.wav").write_text("<html>Not found</html>")
+    (clips / "3.wav").write_bytes((clips / "3.wav").read_bytes()[:500])
+    with pytest.raises(InvalidDataError, match="go on with the 4 other clips"):
+        load_audiocapbench(root)
+    opened = load_audiocapbench(root, skip_missing=True)
+    assert len(opened.samples) == 4
+    counts = re.findall(r"(\d+) (?:missing|for other)", opened.presence)
+    assert sum(map(int, counts)) == 4
 
 
 def test_the_library_a_study_and_the_seeds_command_go_on_with_what_is_there(tmp_path: Path) -> None:

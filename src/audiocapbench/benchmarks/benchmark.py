@@ -72,8 +72,10 @@ class Benchmark:
     def presence(self) -> str:
         """How many of its clips are there, as a build counts them, and why others are not."""
         ids = {one.id.rpartition("/")[0] if self.parts else one.id for one in self.samples}
-        counts = Counter(one.reason for one in self.missing).most_common(_REASONS)
-        why = "; ".join(f"{count:,} missing ({reason})" for reason, count in counts)
+        counts = Counter(one.reason for one in self.missing).most_common()
+        reasons = [f"{count:,} missing ({reason})" for reason, count in counts[:_REASONS]]
+        rest = sum(count for _, count in counts[_REASONS:])
+        why = "; ".join([*reasons, *([f"{rest:,} for other reasons"] if rest else [])])
         whole = len(ids) + len(self.missing)
         return f"{self.name}: {len(ids):,} of {whole:,} clips present; {why or 'none is missing'}."
 

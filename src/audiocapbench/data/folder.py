@@ -125,7 +125,8 @@ def open_folder(root: Path, *, metadata: Path | None = None, **how: Unpack[ClipO
         ]
     elif bad:
         if entries and not problems:
-            hint = _LEAVE_OUT.format(len(entries), json.dumps(bad[0][1].key))
+            whole = sum(not audio.why_cut(one.clip.path) for one in entries)
+            hint = _LEAVE_OUT.format(whole, json.dumps(bad[0][1].key))
         problems += [
             Problem(where, "file_name", f"{row.file_name[:80]!r} {why}") for where, row, why in bad
         ]
