@@ -11,11 +11,13 @@ import pytest
 import sound_plugin
 from audiocapbench import score
 from audiocapbench.benchmarks import open_benchmark
-from audiocapbench.benchmarks.corpora import compute_by_corpus
+from audiocapbench.benchmarks.corpora import check_metrics, compute_by_corpus
 from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics import METRICS
+from audiocapbench.metrics import METRICS, compute
 from audiocapbench.metrics.clap import clap_scores
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.preference.blend import features, load_blend
 from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder, write_tone
@@ -190,9 +192,44 @@ def test_laions_weights_come_from_a_folder_and_their_hash_is_in_the_signature(
     from tiny_clap import save_tiny_clap
 
     save_tiny_clap(place / "tiny")
-    done = run_command("score", "1", "--metrics", "clap[path=tiny]", "--json", cwd=place)
+    metrics = "clap[path=tiny],preference[clap=tiny]"
+    done = run_command("score", "1", "--metrics", metrics, "--json", cwd=place)
     assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["metrics"]["preference[clap=tiny]"]
+    assert "|clap:tiny@" in found["signature"]
     found = json.loads(done.stdout)["metrics"]["clap[path=tiny]"]
     assert 0 <= found["score"] <= 1
     assert found["coverage"] == 1
     assert "clap|model:tiny@" in found["signature"]
+
+
+def test_preference_hears_with_clap_and_reads_as_without(calls: list[tuple[str, int]]) -> None:
+    clips = [one.clip for one in open_benchmark("demo").samples[:3]]
+    said = ["a dog barks twice", "rain falls", ""]
+    held_to = [["A dog is barking", "A dog barks"], ["It rains"], ["A bird sings"]]
+    heard = compute([BANDS], said, held_to, clips=clips)[0].samples
+    read = features(said, held_to, load("wordllama"))
+    asked = ["preference[clap=bands]", "preference[clap=bands,references=none]"]
+    blended, alone = compute(asked, said, held_to, clips=clips)
+    for kind, parts, found in (
+        ("wordllama", read, blended),
+        ("none", {"fluency": compute(["fluency"], said, held_to)[0].samples}, alone),
+    ):
+        weights = load_blend(kind, "clap")[1]
+        expected = sum(weight * (parts | {"clap": heard})[name] for name, weight in weights.items())
+        assert found.samples == pytest.approx(expected, abs=1e-12)
+        assert found.samples[2] == 0
+        assert "|clap:bands@" in str(found.signature)
+    loud = [f'**Caption:** "{text.upper()}".' if text else "" for text in said]
+    for one, other in zip(
+        (blended, alone), compute(asked, loud, held_to, clips=clips), strict=True
+    ):
+        assert one.samples == pytest.approx(other.samples, abs=1e-9), "formatting counts nothing"
+
+
+@pytest.mark.parametrize(
+    "metric", ["preference[rate=local/x]", "preference[caf=x]", "caf[clap=bands,rate=local/x]"]
+)
+def test_a_run_is_not_asked_for_what_only_trials_hear(metric: str) -> None:
+    with pytest.raises(MetricError, match="is for scorers on trial"):
+        check_metrics(None, [metric])
