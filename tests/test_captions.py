@@ -398,3 +398,39 @@ def test_a_loader_that_turns_references_round_is_refused_and_one_that_does_not_i
     for batch in data.DataLoader(samples, batch_size=size, collate_fn=by_sample):
         metric.update(*batch)
     assert metric.compute().value == acb.score(SAID * 2, CLIPS * 2, "rouge_l").value
+
+
+def test_dicts_are_read_as_json_files_are() -> None:
+    said = {"a": "A dog barks.", "b": "Rain falls."}
+    held = {"a": ["A dog is barking.", "Dog."], "b": ["It is raining.", "Rain."]}
+    expected = acb.score(said, held, "rouge_l").samples
+    predictions: list[Any] = [
+        {key: [{"caption": text}] for key, text in said.items()},
+        {key: {"prediction": text, "loss": float("nan")} for key, text in said.items()},
+        {"id": list(said), "prediction": list(said.values())},
+        dict(enumerate({"id": key, "output": text} for key, text in said.items())),
+        {"prediction": said},
+        {"id": {0: "a", 1: "b"}, "prediction": dict(enumerate(said.values()))},
+        {"index": list(said), "columns": ["pred"], "data": [[text] for text in said.values()]},
+    ]
+    references: list[Any] = [
+        {key: [{"caption": text} for text in texts] for key, texts in held.items()},
+        {"id": list(held), "references": list(held.values())},
+        {"id": list(held), "caption_1": ["A dog is barking.", "It is raining."]}
+        | {"caption_2": ["Dog.", "Rain."]},
+        {key: {"captions": texts} for key, texts in held.items()},
+    ]
+    for one in predictions:
+        assert acb.score(one, held, "rouge_l").samples == expected
+    for one in references:
+        assert acb.score(said, one, "rouge_l").samples == expected
+    in_order = {"prediction": list(said.values()), "loss": [0, 1]}
+    assert acb.score(in_order, list(held.values()), "rouge_l").value > 0.3
+
+
+def test_a_result_without_scores_says_why() -> None:
+    result = acb.score({"a": None}, {"a": ["A dog."]}, "rouge_l")
+    with pytest.raises(KeyError, match="there are none, as nothing was there to score"):
+        result["rouge_l"]
+    with pytest.raises(AttributeError, match="no sample has a prediction"):
+        _ = result.value

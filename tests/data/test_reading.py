@@ -248,6 +248,30 @@ FORMS = {
     "index.json": json.dumps(
         {"0": {"id": "a.wav", "refs": [ONE, TWO]}, "1": {"id": "b.wav", "refs": [THREE, FOUR]}}
     ),
+    "split index.json": json.dumps(
+        {"columns": ["refs"], "index": list(BOTH), "data": [[texts] for texts in BOTH.values()]}
+    ),
+    "audios.json": json.dumps(
+        {
+            "info": {"year": 1},
+            "audios": [{"id": key, "path": f"x/{key}"} for key in BOTH],
+            "annotations": [
+                {"id": 9 - n, "audio_id": key, "caption": text}
+                for n, (key, text) in enumerate((key, one) for key in BOTH for one in BOTH[key])
+            ],
+        }
+    ),
+    "examples.json": json.dumps(
+        {"model": "m", "examples": [{"id": key, "refs": texts} for key, texts in BOTH.items()]}
+    ),
+    "zeros.csv": f"Audiofile,captions_01,captions_02\na.wav,{ONE},{TWO}\nb.wav,{THREE},{FOUR}\n",
+    "dashes.csv": f"AudioID,caption-1,caption-2\na.wav,{ONE},{TWO}\nb.wav,{THREE},{FOUR}\n",
+    "bars.csv": f"Clip ID|Caption #01|Caption #02\na.wav|{ONE}|{TWO}\nb.wav|{THREE}|{FOUR}\n",
+    "excel.csv": f'sep=;\n"id";"refs 1";"refs 2"\na.wav;{ONE};{TWO}\nb.wav;{THREE};{FOUR}\n',
+    "NaN.jsonl": "".join(
+        json.dumps({"id": key, "refs": texts, "loss": float("nan")}) + "\n"
+        for key, texts in BOTH.items()
+    ),
     "both.json": json.dumps(
         {
             "predictions": [{"id": "a.wav", "caption": "x"}, {"id": "b.wav", "caption": "y"}],
@@ -281,6 +305,23 @@ PREDICTED = {
     "conette.csv": f'preds,cands,fname\n"[92, 6]",{ONE},a.wav\n"[4, 1]",{THREE},b.wav\n',
     "preds.tsv": f"youtube_id\tpreds\na.wav\t{ONE}\nb.wav\t{THREE}\n",
     "fold.csv": f"audio_path;Predicted Caption\na.wav;{ONE}\nb.wav;{THREE}\n",
+    "split.json": json.dumps(
+        {"columns": ["output"], "index": ["a.wav", "b.wav"], "data": [[ONE], [THREE]]}
+    ),
+    "outputs.json": json.dumps(
+        {"ids": ["a.wav", "b.wav"], "outputs": [ONE, THREE], "bleu": 0.3, "losses": [1, 2, 3]}
+    ),
+    "within.json": json.dumps({"model": "m", "predictions": {"a.wav": ONE, "b.wav": THREE}}),
+    "examples.json": json.dumps(
+        {
+            "model": "m",
+            "seeds": [1],
+            "examples": [{"id": "a.wav", "output": ONE}, {"id": "b.wav", "output": THREE}],
+        }
+    ),
+    "NaN.json": json.dumps(
+        [{"id": "a.wav", "pred": ONE, "loss": float("nan")}, {"id": "b.wav", "pred": THREE}]
+    ),
     "index only.csv": f",prediction\na.wav,{ONE}\nb.wav,{THREE}\n",
 }
 
@@ -731,3 +772,25 @@ def test_a_column_that_is_missing_can_be_named_where_that_is_possible(tmp_path: 
         read_predictions(path, columns={})
     with pytest.raises(DatasetError, match=r"clipz, outz$"):
         read_predictions(path)
+
+
+def test_columns_of_a_document_are_rows_unless_one_of_ours_is_of_another_length(
+    tmp_path: Path,
+) -> None:
+    whole = {"predictions": [ONE, THREE], "references": [[TWO], [FOUR]], "bleu": 0.3, "n": [1]}
+    path = write(tmp_path / "a.json", json.dumps(whole))
+    found = read_predictions(path, by_row=True)
+    assert found.texts == {"row 1": ONE, "row 2": THREE}
+    samples = read_references(path, Reading(path), by_row=True)
+    assert [one.references for one in samples] == [(TWO,), (FOUR,)]
+    path = write(tmp_path / "b.json", json.dumps(whole | {"references": [[TWO]]}))
+    assert read_predictions(path, by_row=True).texts == {}
+
+
+@pytest.mark.parametrize("value", ["null", "NaN"])
+def test_a_prediction_that_is_nothing_is_empty_like_a_blank_cell(
+    tmp_path: Path, value: str
+) -> None:
+    line = f'{{"id": "a.wav", "prediction": {value}}}\n'
+    found = read_predictions(write(tmp_path / "p.jsonl", line))
+    assert (found.texts, found.bad) == ({"a.wav": ""}, [])

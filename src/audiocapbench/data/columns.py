@@ -74,12 +74,17 @@ def _bare(name: str) -> str:
     return fold_name(name).replace("_", "")
 
 
+@lru_cache
+def _bares(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(_bare, names))
+
+
 def names_of(column: str | Sequence[str]) -> Sequence[str]:
     return (column,) if isinstance(column, str) else column
 
 
 def has_column(column: str | Sequence[str], names: Iterable[str]) -> bool:
-    return bool(set(map(_bare, names)) & set(map(_bare, names_of(column))))
+    return not _bares(tuple(names_of(column))).isdisjoint(map(_bare, names))
 
 
 @lru_cache

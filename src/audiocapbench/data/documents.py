@@ -4,11 +4,23 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from audiocapbench.data.columns import has_column, names_of
+from audiocapbench.data.columns import (
+    FILES,
+    IDS,
+    PREDICTIONS,
+    REFERENCES,
+    has_column,
+    names_by_role,
+    names_of,
+)
 from audiocapbench.data.problems import Problem
 
 _LISTS = ("samples", "data", "items", "predictions", "references", "annotations", "results")
 _ROLE_LISTS = ("predictions", "references")
+_ABOUT = ("image", "audio", "video", "clip", "sound", "file")
+"""What annotations may be about: each says an ``image_id``, and ``images`` may say the files."""
+
+_TEXTS = (*PREDICTIONS, *REFERENCES)
 
 Columns = Sequence[str | Sequence[str]]
 """Columns that a file must have, each by one name or any of several."""
@@ -26,7 +38,7 @@ def objects_of(
     known: Container[str] = (),
 ) -> Iterator[Record]:
     """The objects of a JSON document: of a list, of its one list, or of one entry for each key."""
-    named, by_id, files = "", isinstance(value, dict), dict[str, Any]()
+    named, by_id, files = "", isinstance(value, dict), dict[str, dict[str, Any]]()
     if isinstance(value, dict):
         own = names_of(columns[1]) if len(columns) > 1 else _ROLE_LISTS
         lists = [
@@ -34,14 +46,18 @@ def objects_of(
             for name in sorted(_LISTS, key=lambda name: name not in own)
             if isinstance(value.get(name), list) and (name in own or name not in _ROLE_LISTS)
         ]
+        rows = [
+            name
+            for name, one in value.items()
+            if _are_rows(one, columns) and (name in own or not has_column(_TEXTS, [name]))
+        ]
+        lists = rows if len(rows) == 1 else lists
         single = len(columns) > 1 and all(has_column(one, value) for one in columns[:2])
         holds = bool(lists) and all(isinstance(one, dict) for one in value[lists[0]])
         named = lists[0] if lists and (holds or not single) else ""
         by_id = not named
-        images = value.get("images")
-        listed = images if isinstance(images, list) else []
-        files = {str(one.get("id")): one.get("file_name") for one in listed if type(one) is dict}
-        turned = _turned(value, columns)
+        files = {f"{one}_id": _files(value.get(f"{one}s")) for one in _ABOUT}
+        turned = rows_of_columns(value, columns)
         value = turned if turned else value[named] if named else by_key(value, columns)
     if not isinstance(value, list):
         wrong = value if isinstance(value, Problem) else None
@@ -51,34 +67,65 @@ def objects_of(
         where = f"{path.name} {named}[{place}]"
         if isinstance(fields, dict):
             objects = [fields] if by_id else by_key(fields, columns, known)
-            file = files.get(str(fields.get("image_id"))) if files else None
-            more = {} if file is None else {"file_name": file}
-            yield from ((where, more | one) for one in objects)
+            more = dict[str, Any]()
+            for key in files.keys() & fields.keys():
+                if files[key] or named == "annotations":  # its own id is that of a caption
+                    file = files[key].get(str(fields[key]))
+                    more = {"id": fields[key]} | ({} if file is None else {"file_name": file})
+            yield from ((where, one | more) for one in objects)
         else:
             problems.append(Problem(where, "", "is not a JSON object"))
 
 
-def _turned(value: dict[str, Any], columns: Columns) -> list[dict[str, Any]]:
-    """The rows of a document of columns, as pandas writes them; none of another one."""
-    names, rows = value.get("columns"), value.get("data")
+def _are_rows(value: Any, columns: Columns) -> bool:
+    """Whether a value is a list of objects that have the wanted columns."""
+    rows = isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return rows and len(columns) > 1 and all(has_column(one, value[0]) for one in columns[:2])
+
+
+def _files(listed: Any) -> dict[str, Any]:
+    """The file of each object of a list, by its id."""
+    rows = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    name = names_by_role(rows[0], {"file_name": FILES}).get("file_name", "") if rows else ""
+    return {str(one.get("id")): one.get(name) for one in rows}
+
+
+def rows_of_columns(value: dict[str, Any], columns: Columns) -> list[dict[str, Any]]:
+    """The rows of a document of columns, as pandas writes them; none of another one.
+
+    What else is in it does not matter beside columns of ours, unless it is one of another length.
+    """
+    names, rows, index = (value.get(one) for one in ("columns", "data", "index"))
     if isinstance(names, list) and isinstance(rows, list):
-        even = [one for one in rows if isinstance(one, list) and len(one) == len(names)]
-        return [
-            dict(zip(map(str, names), row, strict=True)) for row in even if len(even) == len(rows)
-        ]
-    wide = [one for one in value.values() if isinstance(one, list | dict)]
-    if len(columns) < 2 or not has_column(columns[1], value) or len(wide) < len(value):
+        if not all(isinstance(one, list) and len(one) == len(names) for one in rows):
+            return []
+        found = [dict(zip(map(str, names), row, strict=True)) for row in rows]
+        if isinstance(index, list) and columns and not has_column(columns[0], map(str, names)):
+            return [{"index": key} | row for key, row in zip(index, found, strict=True)]
+        return found
+    if len(columns) < 2 or not has_column(columns[1], value):
         return []
-    first: Any = wide[0]
-    if all(isinstance(one, dict) and one.keys() == first.keys() for one in wide):
-        keys = {key: key for key in first}
-    elif len(wide) > 1 and all(isinstance(one, list) and len(one) == len(first) for one in wide):
-        keys = {} if any(isinstance(one, dict) for one in first) else dict(enumerate(first))
-    else:
+    ours = {
+        name: one
+        for name, one in value.items()
+        if isinstance(one, list | dict)
+        and has_column((*IDS, *_TEXTS, *names_of(columns[1])), [name])
+    }
+    first: Any = next((one for name, one in ours.items() if has_column(columns[1], [name])), None)
+    size = first.keys() if isinstance(first, dict) else len(first or ())
+    wide = {
+        name: one
+        for name, one in value.items()
+        if type(one) is type(first) and size == (one.keys() if type(one) is dict else len(one))
+    }
+    plain = len(wide) == len(value) or len(ours) > 1 or isinstance(first, dict)
+    if first is None or not plain or not ours.keys() <= wide.keys():
         return []
-    index = {} if isinstance(first, list) else {"index": keys}
-    every = {**index, **value}
-    return [{name: column[key] for name, column in every.items()} for key in keys]
+    if isinstance(first, list):
+        whole = len(wide) > 1 and not any(isinstance(one, dict) for one in first)
+        places = range(len(first)) if whole else ()
+        return [{name: column[place] for name, column in wide.items()} for place in places]
+    return [{"index": key, **{name: one[key] for name, one in wide.items()}} for key in first]
 
 
 def by_key(

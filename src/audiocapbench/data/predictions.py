@@ -247,11 +247,12 @@ def _add(
 
     for key, own_part, given in _texts(row, asked.parts, refuse):
         value = given if found.head is not None else one_text(given, several=asked.several)
-        if found.head is None and is_missing(value):
+        at_hand = any(one.content is not None for one in found.readings)
+        none = value is None and "prediction" in row
+        if found.head is None and (is_missing(value) or (none and not at_hand)):
             value = ""
         prediction = _prediction(row, value if isinstance(value, str) else None)
-        at_hand = any(one.content is not None for one in found.readings)
-        if prediction is None and value is None and "prediction" in row and at_hand:
+        if prediction is None and none and at_hand:
             prediction = Prediction("", Status.SKIPPED, "there is none")  # as callers say it
         part = own_part or file_part
         try:

@@ -14,7 +14,17 @@ from typing import Any, NamedTuple
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.cells import parsed, split_column
-from audiocapbench.data.columns import IDS, ROLES, Mapped, Reading, has_column
+from audiocapbench.data.columns import (
+    IDS,
+    NUMBERED,
+    PREDICTIONS,
+    REFERENCES,
+    ROLES,
+    Mapped,
+    Reading,
+    has_column,
+)
+from audiocapbench.data.documents import by_key, rows_of_columns
 from audiocapbench.data.pairing import Pairing
 from audiocapbench.data.predictions import PredictionFile, Predictions, one_text, read_predictions
 from audiocapbench.data.problems import InvalidDataError
@@ -123,9 +133,10 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
     if table and hasattr(given, "__len__") and not isinstance(given, Mapping):
         rows = _table_rows(given)
     else:
-        found = read_column(given, name)
-        rows = found.values
-        if found.ids is not None or not rows or not all(isinstance(one, Mapping) for one in rows):
+        rows = _dict_rows(given, name) if isinstance(given, Mapping) else []
+        found = None if rows else read_column(given, name)
+        rows = found.values if found else rows
+        if found and (found.ids is not None or not all(isinstance(one, Mapping) for one in rows)):
             return found
     cells = [{str(key): json_value(one) for key, one in row.items()} for row in rows]
     named = "id" in columns or any(has_column(IDS, one) for one in {tuple(row) for row in cells})
@@ -133,6 +144,17 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
     content = table_text(cells, ".jsonl", ()).encode()
     file = PredictionFile(Path(f"table of {name}"), None, content)
     return Argument(name, [None] * (1 if named else len(cells)), [""] if named else None, file)
+
+
+def _dict_rows(given: Mapping[Any, Any], name: str) -> list[Any]:
+    """The rows of a dict as files have them: of columns, or of objects by id; none of texts."""
+    names = PREDICTIONS if name == "predictions" else (*REFERENCES, *NUMBERED)
+    inner = (one[:1] if isinstance(one, list | tuple) else [one] for one in given.values())
+    objects = any(isinstance(one, Mapping) for parts in inner for one in parts)
+    if not objects and not has_column((*names, "columns"), map(str, given)):
+        return []
+    value = json_value(given)
+    return rows_of_columns(value, (IDS, names)) or (by_key(value, (IDS, names)) if objects else [])
 
 
 def _table_rows(given: Any) -> list[Mapping[Any, Any]]:

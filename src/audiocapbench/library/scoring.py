@@ -101,7 +101,8 @@ def find_scorer(scorers: Iterable[Scorer], name: str) -> Scorer:
     by_name = {one.label: one for one in scorers}
     found = by_name.get(name) or by_name.get(f"{name}: overall")
     if found is None:
-        raise KeyError(f"no score of {name!r}; there are {', '.join(by_name)}")
+        there = ", ".join(by_name) or "none, as nothing was there to score"
+        raise KeyError(f"no score of {name!r}; there are {there}")
     return found
 
 
@@ -151,7 +152,9 @@ class ScoreResult(Result):
     def __getattr__(self, name: str) -> Any:
         """Of a single metric, ``value``, ``interval``, ``signature``, ``n`` and ``coverage``."""
         if name not in Estimate.__slots__ or len(self.scores.metrics) != 1:
-            raise AttributeError(f"no {name!r} here; result[metric] has the score of each metric")
+            how = "result[metric] has the score of each metric"
+            why = how if self.scores.metrics else "no sample has a prediction to score"
+            raise AttributeError(f"no {name!r} here; {why}")
         return getattr(self[self.scores.metrics[0]], name)
 
     def tables(self) -> list[Table]:
