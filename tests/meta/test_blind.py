@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from audiocapbench.errors import AudioCapBenchError, TrialError
-from audiocapbench.meta.blind import KINDS, SLOT, applied, blind_play, hold_out, searched_scorer
+from audiocapbench.meta.blind import (
+    KINDS,
+    SLOT,
+    applied,
+    blind_play,
+    hold_out,
+    measured_scores,
+    searched_scorer,
+)
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import MetricResult
 from audiocapbench.signature import sign
@@ -182,3 +190,35 @@ def test_a_score_that_hangs_on_the_corpus_is_asked_one_text_at_a_time() -> None:
 )
 def test_an_affix_is_written_as_the_caption_is(text: str, caption: str, expected: str) -> None:
     assert applied(text, caption) == expected
+
+
+def test_a_metric_shows_what_hears_nothing_gets_by_it() -> None:
+    done = run_command("metrics", "show", "meteor", "--json")
+    found = json.loads(done.stdout)
+    assert found["description"].startswith("NLTK's METEOR")
+    assert {"Clotho", "AudioCaps"} <= {row["corpus"] for row in found["blind"]}
+    for row in found["blind"]:
+        low, high = row["blind"]["ci"]
+        assert low <= row["blind"]["value"] <= high
+        assert row["n"] > 80
+    assert "What hears nothing" in run_command("metrics", "show", "meteor").stdout
+    assert "did you mean" in run_command("metrics", "show", "metteor").stderr
+    assert json.loads(run_command("metrics", "show", "vocab", "--json").stdout)["name"] == "vocab"
+
+
+def test_figures_are_of_scorers_as_they_are() -> None:
+    [row, *_] = measured_scores("metric:meteor")
+    now = str(compute(["meteor"], ["A dog"], [["A dog"]])[0].signature)
+    assert row["signature"] == now
+    tried = f"{now.removesuffix('|protocol:1')}|trial:fense|protocol:1"
+    assert measured_scores("metric:meteor", tried)
+    assert measured_scores("metric:meteor", now.replace("protocol:1", "protocol:0")) == []
+
+
+def test_a_trial_says_what_hears_nothing_gets(tmp_path: Path) -> None:
+    rows = ["id,audio,caption_a,caption_b,preferred,reference"]
+    rows += [f"{n},{n},A dog barks,A cat meows,a,A dog barks loudly" for n in range(3)]
+    (tmp_path / "pairs.csv").write_text("\n".join(rows), encoding="utf-8")
+    words = ("meta", "csv", "--pairs", "pairs.csv", "--scorer", "metric:rouge_l")
+    shown = " ".join(run_command(*words, cwd=tmp_path).stdout.split())
+    assert "metric:rouge_l: a caption that hears nothing gets 0.3" in shown

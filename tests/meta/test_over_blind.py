@@ -117,6 +117,7 @@ def test_single_references_are_refused() -> None:
         put_over_blind(table_of(HEARS), Scorer("clap"))
 
 
+@pytest.mark.slow
 def test_a_run_keeps_its_scale_and_the_leaderboard_shows_it(tmp_path: Path) -> None:
     for name, texts in (("hears", HEARS), ("deaf", DEAF)):
         rows = [

@@ -13,7 +13,14 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, app
 from audiocapbench.cli.console import ask, print_json, say, show, show_lines, show_result
 from audiocapbench.errors import SHOWN, AudioCapBenchError
-from audiocapbench.table import Column, Findings, Table, dollars, signature_notes
+from audiocapbench.table import (
+    Column,
+    Findings,
+    Table,
+    ValueWithInterval,
+    dollars,
+    signature_notes,
+)
 
 if TYPE_CHECKING:
     from audiocapbench.store import RunLine, Store
@@ -22,6 +29,7 @@ _ANSWERS = 3
 
 runs_app = add_group("runs")
 benchmarks_app = add_group("benchmarks")
+metrics_app = add_group("metrics")
 
 
 @options.command(runs_app.callback)
@@ -216,9 +224,9 @@ def models(*, json: bool = False) -> None:
     _show_listing("models", rows, json=json)
 
 
-@options.command(app.command)
+@options.command(metrics_app.callback)
 def metrics(*, json: bool = False) -> None:
-    """List the metrics, with the options that each takes in brackets."""
+    """List the metrics, with the options that each takes in brackets, or show one."""
     from audiocapbench.metrics import list_metrics
 
     rows = [
@@ -227,6 +235,43 @@ def metrics(*, json: bool = False) -> None:
         for one in list_metrics()
     ]
     _show_listing("metrics", rows, json=json)
+
+
+@options.command(metrics_app.command, "show")
+def show_metric(name: str, *, json: bool = False) -> None:
+    """Show a metric, and what captions that hear nothing get by it on public data.
+
+    Args:
+        name (NAME): A metric with its options, or judge:elements.
+    """
+    from audiocapbench.judges import create_judge
+    from audiocapbench.meta.blind import measured_scores
+    from audiocapbench.metrics import find_metric
+
+    if name.startswith("judge:"):
+        scorer, facts = name, {"name": create_judge(name.removeprefix("judge:")).name}
+    else:
+        metric, parsed = find_metric(name)
+        scorer, facts = f"metric:{parsed}", {"name": str(parsed), "description": metric.description}
+        facts |= {"options": ", ".join(metric.options), "needs": metric.needs}
+        facts |= {"range": f"{metric.min_value:g} to {metric.max_value:g}"}
+    rows = [
+        {**row, "blind": ValueWithInterval(row["blind"], row["ci"])}
+        for row in measured_scores(scorer)
+    ]
+    columns = (
+        "corpus",
+        Column("n", "clips", ","),
+        Column("blind", "best blind caption", ".3f"),
+        Column("person", "a person's", ".3f"),
+        Column("other", "another clip's", ".3f"),
+        Column("affix", "best affix gains", "+.3f"),
+    )
+    notes = signature_notes(row["signature"] for row in rows)
+    tables = [Table("", [{"": key, "scorer": text} for key, text in facts.items() if text])]
+    tables += [Table("What hears nothing", rows, columns, notes, name="blind")] if rows else []
+    show_result(Findings(tables, facts), json=json)
+    say("'audiocapbench meta cheat --search' measures blind captions on data of your own.")
 
 
 @options.command(benchmarks_app.callback)

@@ -22,9 +22,10 @@ from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.registry import refuse_without_audio
 from audiocapbench.metrics.result import MetricResult
+from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.bootstrap import difference_interval
-from audiocapbench.table import Table, ValueWithInterval
+from audiocapbench.table import Row, Table, ValueWithInterval
 
 Words = tuple[str, ...]
 ScoreCaptions = Callable[[Sequence[str], Sequence[Sequence[str]]], MetricResult]
@@ -121,6 +122,18 @@ def searched_scorer(text: str) -> SearchedScorer:
         return MetricResult.of_means(name, judge.signature, samples)
 
     return SearchedScorer(f"judge:{name}", judged)
+
+
+def measured_scores(scorer: str, signature: str | None = None) -> list[Row]:
+    """What was measured of a shipped scorer on public captions; of one signature, where given.
+
+    tools/blind_scores.py measures it.
+    """
+    rows = read_lists("audiocapbench.meta", "blind_scores.json")["rows"]
+    # A trial adds fields of its own to a signature.
+    fields = None if signature is None else set(signature.split("|"))
+    own = [row for row in rows if row["scorer"] == scorer]
+    return [row for row in own if fields is None or fields >= set(row["signature"].split("|"))]
 
 
 class HeldOutClips(NamedTuple):

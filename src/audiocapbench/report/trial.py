@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from audiocapbench.files import write_file
+from audiocapbench.meta.blind import measured_scores
 from audiocapbench.meta.pairs import PairSet
 from audiocapbench.meta.trial import NAMES, ORDERS, Agreement, Trials
 from audiocapbench.report.page.document import Cell
@@ -69,6 +70,10 @@ def trial_tables(
                 f"{one.scorer}: the same in both orders {same} %, the caption shown first chosen "
                 f"{chosen}{' %' * (one.position['first'] is not None)}"
             )
+    for one in tried:
+        found = measured_scores(one.scorer, str(one.signature))
+        words = ", ".join("{blind:.2f} on {corpus}".format_map(row) for row in found)
+        notes += [f"{one.scorer}: a caption that hears nothing gets {words}"] if found else []
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
     notes.append(f"{first.n:,} pairs, captions {pairs.text}{undecided}")
     if agreement.before.value is not None and agreement.after.value is not None:
