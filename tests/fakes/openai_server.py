@@ -49,6 +49,11 @@ def stream(body: dict[str, Any], *, pieces: int = 3) -> bytes:
         {**top, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
         for delta in deltas
     ]
+    if tokens := (choice.get("logprobs") or {}).get("content"):
+        for number, token in enumerate(tokens):
+            place = min(1 + number, len(chunks) - 1)
+            held = chunks[place]["choices"][0].setdefault("logprobs", {"content": []})
+            held["content"].append(token)
     ended = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
     chunks += [{**top, "choices": [ended]}, {**top, "choices": [], "usage": body["usage"]}]
     events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]

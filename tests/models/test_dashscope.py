@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import math
 import wave
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from audiocapbench.errors import (
 from audiocapbench.models import Question
 from audiocapbench.models.model import ModelSettings
 from audiocapbench.models.openai_chat import QWEN_AUDIO, QWEN_OMNI, create_dashscope
+from audiocapbench.models.probabilities import LOGPROBS, token_shares
 from fakes import faults
 from fakes.dashscope_server import COMPATIBLE, GENERATION, DashScopeServer, generation
 from fakes.faults import Fault, Plan
@@ -49,6 +51,21 @@ def asked(tmp_path: Path) -> Question:
 
 def answer(name: str, asked: Question, **settings: Any) -> Reply:
     return ask(create_dashscope(name, ModelSettings(**{"timeout": 5.0, **settings})), asked)[0]
+
+
+def test_probabilities_that_come_in_a_stream_are_kept(
+    server: DashScopeServer, asked: Question
+) -> None:
+    top = [{"token": one, "logprob": math.log(share)} for one, share in (("8", 0.75), ("9", 0.25))]
+    dot = {"token": ".", "logprob": 0.0, "top_logprobs": [{"token": ".", "logprob": 0.0}]}
+    told = {"content": [{"token": "8", "logprob": -0.3, "top_logprobs": top}, dot]}
+    server.completion = lambda: completion("8.", logprobs=told)
+    model = create_dashscope(OMNI, ModelSettings(timeout=5.0))
+    reply = ask(model.with_options(LOGPROBS), asked)[0]  # type: ignore[attr-defined]
+    assert server.requests[0].json["top_logprobs"] == 20
+    (token, shares), _ = token_shares(reply.raw or "")
+    assert token == "8"
+    assert shares == pytest.approx({"8": 0.75, "9": 0.25})
 
 
 def test_qwen_audio_gets_every_byte_as_its_api_wants_it(

@@ -31,7 +31,7 @@ def rating_contract() -> Contract:
         reader=_read,
         listens=True,
         weigh=_weigh,
-        made_with=(("digits", "expected-where-given"),),
+        made_with=(("shown", "plain"), ("digits", "expected-where-given")),
     )
 
 

@@ -138,7 +138,8 @@ def _weighed(model: Model, contract: Contract, wanted: str | None) -> tuple[Mode
     if gives and wanted != "no":
         return WithProbabilities(model), contract
     if contract.weigh is not None:
-        contract = replace(contract, weigh=None, made_with=(("digits", "written"),))
+        made_with = dict(contract.made_with) | {"digits": "written"}
+        contract = replace(contract, weigh=None, made_with=tuple(made_with.items()))
     return model, contract
 
 
