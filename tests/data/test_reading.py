@@ -794,3 +794,38 @@ def test_a_prediction_that_is_nothing_is_empty_like_a_blank_cell(
     line = f'{{"id": "a.wav", "prediction": {value}}}\n'
     found = read_predictions(write(tmp_path / "p.jsonl", line))
     assert (found.texts, found.bad) == ({"a.wav": ""}, [])
+
+
+PAIRS = "AUDIO,Caption A,caption_b,Preferred,REFERENCE\n"
+
+
+def test_pairs_are_read_as_captions_are(tmp_path: Path) -> None:
+    rows = f"x.wav,{ONE},{THREE},%s,\"['{TWO}', '{FOUR}']\"\n"
+    path = write(
+        tmp_path / "a.csv", PAIRS + "".join(rows % one for one in ("0.0", "1.0", "", "NA"))
+    )
+    notes: list[str] = []
+    pairs = read_pairs("csv", [path], notes=notes)
+    assert [one.answer for one in pairs] == [0, 1, None, None]
+    assert {one.references_first for one in pairs} == {(TWO, FOUR)}
+    assert notes[1] == f"{path}: 2 pairs without 'preferred' were left out"
+    path = write(tmp_path / "b.csv", (PAIRS + rows % "a" + rows % "tie").replace(ONE, "nan"))
+    with pytest.raises(InvalidDataError, match="caption_a: is missing or blank"):
+        read_pairs("csv", [path])
+    path = write(tmp_path / "c.csv", PAIRS.replace("Preferred", "won") + rows % "a" + rows % "b")
+    with pytest.raises(DatasetError, match=r"has no column 'preferred' .*name it: `columns`"):
+        read_pairs("csv", [path])
+    text = "preferred=won,reference=REFERENCE"
+    mapped = mapped_columns([text], ("preferred", "reference"))
+    assert [one.answer for one in read_pairs("csv", [path], columns=mapped)] == [0, 1]
+    with pytest.raises(DatasetError, match="takes ROLE=COLUMN, and not 'gold=x'"):
+        mapped_columns(["preferred=won,gold=x"], ("preferred", "reference"))
+
+
+def test_ratings_that_are_missing_are_left_out_and_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "item;rating\na;5,0\nb;NA\nc;\nd;3\ne;4,25\n")
+    people = read_opinions(path)
+    assert [value for _, value in people.numbers(1, 5)] == [5, 3, 4.25]
+    assert people.notes == ["2 ratings that are blank, or marks such as NA, were left out"]
+    with pytest.raises(InvalidDataError, match="is '1,000', no number"):
+        read_opinions(write(tmp_path / "b.csv", 'item,rating\na,"1,000"\n')).numbers(1, 5)

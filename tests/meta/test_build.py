@@ -133,7 +133,7 @@ def test_a_table_in_json_lines_holds_the_same_pairs_and_can_be_voted_in(built: P
     (place / "voted.jsonl").write_text(json.dumps(voted[0] | {"caption_a": ["A dog", {}]}))
     done = run_command("meta", "build", "--votes", "voted.jsonl", "--out", "x.csv", cwd=place)
     assert done.returncode == 2
-    assert "is neither text nor a whole number" in done.stderr
+    assert "is neither text nor a number" in done.stderr
 
 
 @pytest.mark.parametrize("out", ["kept.csv", "kept.jsonl", "kept.json"])

@@ -106,7 +106,7 @@ def test_wrong_ratings_and_groups_are_refused_in_words(audit: Path, tmp_path: Pa
     for words, reason in (("S00", "does not name two"), ("S00:S9", "no group 'S9'")):
         with pytest.raises(ReportError, match=reason):
             rating_report(read_opinions(audit), 3.0, [words])
-    bad = write(tmp_path / "bad.csv", [["rating"], [3], ["good"], [""], ["nan"]])
+    bad = write(tmp_path / "bad.csv", [["rating"], [3], ["good"], [""], ["inf"]])
     done = call("meta", "ratings", bad)
     assert done.returncode == 2
     assert all(f"line {line}" in done.stderr for line in (3, 5))

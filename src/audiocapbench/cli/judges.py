@@ -279,7 +279,7 @@ def rating_tests(
     """
     from audiocapbench.report.ratings import rating_report
 
-    at.show(rating_report(_opinions(file, at.store, columns), against, compare or ()))
+    at.show(rating_report(_opinions(file, at.store, columns or []), against, compare or ()))
 
 
 def _opinions(file: str, store: str, columns: list[str] | None = None) -> "Opinions":
@@ -287,7 +287,8 @@ def _opinions(file: str, store: str, columns: list[str] | None = None) -> "Opini
     from audiocapbench.data.opinions import ROLES, read_opinions
 
     if Path(file).exists():
-        return read_opinions(Path(file), mapped_columns(columns or (), ROLES))
+        named = None if columns is None else mapped_columns(columns, ROLES)
+        return read_opinions(Path(file), named)
     with _project_store(file, store) as kept:
         return kept.ratings.opinions(file)
 
@@ -310,11 +311,14 @@ def wins(
         kind: What the files are, as 'meta' has it.
         metrics (A,B): Metrics to score preferred captions with, and the others.
     """
-    from audiocapbench.meta.pairs import project_pairs, read_pairs
+    from audiocapbench.meta.pairs import read_pairs
+    from audiocapbench.meta.votes import project_pairs
     from audiocapbench.report.ratings import win_report
 
     files = [Path(name) for name in file if Path(name).exists()]
-    pairs = read_pairs(kind, files) if files else []
+    notes = list[str]()
+    pairs = read_pairs(kind, files, notes=notes) if files else []
+    say(*(f"Note: {one}." for one in notes))
     for name in (one for one in file if not Path(one).exists()):
         with _project_store(name, at.store) as kept:
             pairs += project_pairs(kept, name)

@@ -98,7 +98,9 @@ def _try_on_pairs(
     if columns and kind != "csv":
         raise AudioCapBenchError("--map names columns of a table; these files have their own")
     mapped = mapped_columns(columns or (), ROLES)
-    found = read_pairs(kind, pairs, least_votes, mapped)
+    notes = list[str]()
+    found = read_pairs(kind, pairs, least_votes, mapped, notes)
+    say(*(f"Note: {one}." for one in notes))
     judged = pair_set(kind, found, as_is=as_is)
     voted = read_pairs(kind, votes_from, columns=mapped) if votes_from else found
     agreed = trying.agreement(voted, least_votes or KINDS[kind])

@@ -1,10 +1,12 @@
 """What people think of answers: ratings and votes in one form, and the reader of their files."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from audiocapbench.data.cells import is_missing
 from audiocapbench.data.columns import IDS, Mapped, Reading, fold_name
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
@@ -20,6 +22,7 @@ _NAMES = {
 _VALUES = ("value", "rating", "score", "rel", "vote", "preferred")
 ROLES = (*_NAMES, "value")
 _VOTES = tuple(f"vote_{number}" for number in range(1, 21))
+_COMMA = re.compile(r"(-?\d+),(\d{1,2})$")  # of a number, in most of Europe
 _SHOWN = 20
 
 
@@ -46,11 +49,17 @@ class Opinions(NamedTuple):
     opinions: Sequence[Opinion]
     digest: str
     problems: Sequence[Problem] = ()
+    notes: Sequence[str] = ()
+
+    @property
+    def given(self) -> list[Opinion]:
+        """Those that say something."""
+        return [one for one in self.opinions if one.value and not is_missing(one.value)]
 
     def numbers(self, low: float, high: float, says: str = "") -> list[tuple[Opinion, float]]:
         """Every opinion as a number of a scale; an error names each that is none."""
         found, problems = [], list(self.problems)
-        for one in self.opinions:
+        for one in self.given:
             try:
                 value = float(one.value)
             except ValueError:
@@ -73,11 +82,11 @@ def read_opinions(path: Path, columns: Mapped | None = None) -> Opinions:
     problems: list[Problem] = []
     found: list[Opinion] = []
     roles = _NAMES | ({"value": _VALUES} if columns and "value" in columns else {})
-    reading = Reading(path, columns or {}, guesses=False)
+    reading = Reading(path, columns)
     wanted = ((*_VALUES, *_VOTES),)
     for where, fields in read_records(path, problems, wanted, roles=roles, reading=reading):
         row = {
-            fold_name(name): "" if value is None else str(value).strip()
+            fold_name(name): "" if value is None else _COMMA.sub(r"\1.\2", str(value).strip())
             for name, value in fields.items()
         }
         about = {role: row.get(role, "") for role in _NAMES}
@@ -87,4 +96,7 @@ def read_opinions(path: Path, columns: Mapped | None = None) -> Opinions:
         said = [name for name in values if row[name]][:1] or votes or values[:1]
         found += [Opinion(value=row[one], where=f"{where}: {one}", **about) for one in said]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    return Opinions(str(path), found, digest, problems)
+    made = Opinions(str(path), found, digest, problems, reading.notes)
+    if lost := len(found) - len(made.given):
+        reading.note(f"{lost:,} ratings that are blank, or marks such as NA, were left out")
+    return made

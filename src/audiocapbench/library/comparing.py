@@ -9,7 +9,7 @@ from audiocapbench.asking import BoardOptions
 from audiocapbench.errors import StoreError, check_known
 from audiocapbench.library import scoring
 from audiocapbench.library.running import RunResult, StoreLike, opened_store
-from audiocapbench.meta.pairs import named_votes
+from audiocapbench.meta.votes import named_votes
 from audiocapbench.report import costs as spending
 from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.result import ComparisonResult, Test

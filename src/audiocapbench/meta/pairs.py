@@ -12,7 +12,8 @@ in columns whose names begin with ``vote``, each a, b or tie, or 1, -1 or 0. Fur
 those count that are neither caption.
 """
 
-from collections import Counter, defaultdict
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -21,13 +22,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from audiocapbench.data.columns import Mapped, Reading
+from audiocapbench.data.cells import is_missing, split_column
+from audiocapbench.data.columns import Mapped, Reading, fold_name
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
 from audiocapbench.data.records import read_records
 from audiocapbench.data.row import Text
-from audiocapbench.errors import DatasetError, TrialError, check_known, did_you_mean
-from audiocapbench.stats.votes import Vote
-from audiocapbench.store import Store
+from audiocapbench.errors import DatasetError, TrialError, check_known
 
 Preference = Literal[0, 1]
 TrialProtocol = Literal["plain", "fense"]
@@ -125,31 +125,6 @@ def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
     return 0 if total > 0 else 1
 
 
-def model_votes(pairs: Iterable[CaptionPair]) -> list[Vote]:
-    """Votes between models, where two wrote a pair; one that is only decided is a vote."""
-    found = []
-    for one in pairs:
-        if len(set(one.systems)) == 2 and not one.answer_set:
-            votes = one.votes or ({0: 1, 1: -1, None: 0}[one.answer],)
-            for vote, person in zip(votes, one.people or ("",) * len(votes), strict=True):
-                found.append(Vote(one.systems[0], one.systems[1], vote, person, one.clip))
-    return found
-
-
-def named_votes(store: Store, names: Iterable[str]) -> list[Vote]:
-    """All votes between models in files of pairs, or else rating projects, of these names."""
-    votes = []
-    for name in names:
-        path = Path(name)
-        found = model_votes(read_csv_pairs(path) if path.exists() else project_pairs(store, name))
-        if not found:
-            raise TrialError(
-                f"{name}: has no votes between two models; model_a and model_b say who"
-            )
-        votes += found
-    return votes
-
-
 _DATASETS = ("AudioCaps", "Clotho")
 BRACE_MAIN = {
     "Human-Human": "HH",
@@ -162,15 +137,15 @@ BRACE_MAIN = {
 _HUMAN_PAIRS = ("HC", "HI", "HM", "MM_1", "MM_2", "MM_3", "MM_4", "MM_5")
 _FEWEST_REFERENCES = 4
 _COLUMNS = ("audio", "caption_a", "caption_b")
-ROLES = (*_COLUMNS, "id", "preferred", "type", "dataset", "person")
+ROLES = (*_COLUMNS, "id", "preferred", "type", "dataset", "person", "reference")
 _ROLES = {name: (name,) for name in ROLES}
 _WRITERS = ("model", "system", "source")
-_PREFERRED: dict[str, Preference | None] = {
+PREFERRED: dict[str, Preference | None] = {
     **dict.fromkeys(("a", "caption_a", "0", "first"), 0),
     **dict.fromkeys(("b", "caption_b", "1", "second"), 1),
     **dict.fromkeys(("tie", ""), None),
 }
-_VOTES = {
+VOTES = {
     **dict.fromkeys(("a", "caption_a", "first", "1"), 1),
     **dict.fromkeys(("b", "caption_b", "second", "-1"), -1),
     **dict.fromkeys(("tie", "both_bad", "0"), 0),
@@ -195,7 +170,7 @@ class _MainClip(BaseModel):
         for key, (first, second, one, other, votes) in self.__pydantic_extra__.items():
             if key not in BRACE_MAIN:
                 raise ValueError(f"{key}: is no kind of pair; there are {', '.join(BRACE_MAIN)}")
-            kind, held = BRACE_MAIN[key], _without(self.references, first, second)
+            kind, held = BRACE_MAIN[key], without(self.references, first, second)
             # One caption of these was broken on purpose, and the answer was set.
             was_set = kind in ("HM_2", "MM_2")
             about = (preferred(votes, AGREED), kind[:2], kind, "", held, held, votes)
@@ -251,14 +226,14 @@ class _HumanClip(BaseModel):
         for key, (first, second, votes) in self.voted.items():
             left = right = self.references
             if not key.startswith("MM"):
-                left = right = _filled(_without(self.references, first))
+                left = right = _filled(without(self.references, first))
             if key == "HC":
-                right = _filled(_without(self.references, second))
+                right = _filled(without(self.references, second))
             about = (preferred(votes), key[:2], key, "", left, right, votes, self.raw_name)
             yield CaptionPair(key, self.name, first, second, *about)
 
 
-def _without(references: Iterable[str], *captions: str) -> tuple[str, ...]:
+def without(references: Iterable[str], *captions: str) -> tuple[str, ...]:
     return tuple(text for text in references if text not in captions)
 
 
@@ -292,16 +267,38 @@ def _read_clips(path: Path, kind: str) -> list[CaptionPair]:
     return _gather_pairs(path, rows, pairs_of, [])
 
 
-def read_csv_pairs(path: Path, columns: Mapped | None = None) -> list[CaptionPair]:
+def read_csv_pairs(
+    path: Path, columns: Mapped | None = None, notes: list[str] | None = None
+) -> list[CaptionPair]:
+    """The pairs of a table, of which ``columns`` are by role; ``notes`` take how it was read."""
     problems: list[Problem] = []
-    reading = Reading(path, columns or {}, guesses=False)
-    numbers = count(1)
+    reading, numbers = Reading(path, columns, guesses=notes is not None), count(1)
 
     def pairs_of(fields: Any) -> list[CaptionPair]:
         return [_row_pair(fields, {"id": f"row {next(numbers)}", "dataset": path.stem})]
 
-    rows = read_records(path, problems, _COLUMNS, roles=_ROLES, reading=reading)
-    return _gather_pairs(path, rows, pairs_of, problems)
+    rows = list(read_records(path, problems, _COLUMNS, roles=_ROLES, reading=reading))
+    if rows and not any(one[:4].lower() in ("pref", "vote") for _, row in rows for one in row):
+        what = "has no column 'preferred' (a, b or tie), and none of votes (vote_1 …)"
+        raise DatasetError(f"{path}: {what}; name it: `columns` preferred=COLUMN")
+    cells = [
+        (row, name, text)
+        for _, row in rows
+        for name, text in row.items()
+        if fold_name(name).startswith("reference") and isinstance(text, str) and text.strip()
+    ]
+    texts, note = split_column([text for *_, text in cells], "reference")
+    for (row, name, _), parts in zip(cells, texts, strict=True) if note else ():
+        row[name] = parts
+    found = _gather_pairs(path, rows, pairs_of, problems)
+    blank = sum(one.answer is None and not one.votes for one in found)
+    reading.note(note)
+    ties = sum(str(row.get("preferred")).strip().lower() == "tie" for _, row in rows)
+    reading.note(
+        f"{blank - ties:,} pairs without 'preferred' were left out" if blank > ties else ""
+    )
+    (notes if notes is not None else []).extend(f"{path}: {one}" for one in reading.notes)
+    return found
 
 
 def _gather_pairs(
@@ -328,32 +325,38 @@ def _gather_pairs(
     return pairs
 
 
+def _choice(text: str) -> str:
+    """What a person said; pandas writes 1 as 1.0 in a column with gaps."""
+    return re.sub(r"\.0+$", "", text.strip().lower())
+
+
 def _row_pair(fields: dict[str, Any], defaults: dict[str, str]) -> CaptionPair:
     """The pair of a row, or of a JSON object, whose list of references is as many columns."""
     row = {"type": "all", **defaults}
-    for name, value in fields.items():
-        listed = isinstance(value, list)
+    for given, value in fields.items():
+        listed, name = isinstance(value, list), fold_name(given)
+        name = f"vote{given[4:]}" if name.startswith("vote") else name
         for number, text in enumerate(value if listed else [value], 1):
             column = f"{name}_{number}" if listed else name
-            if not isinstance(text, str | int | None):
-                raise ValueError(f"{column}: is neither text nor a whole number")
-            if column == "preferred" or (text is not None and str(text).strip()):
-                row[column] = "" if text is None else str(text)
+            if not isinstance(text, str | int | float | None):
+                raise ValueError(f"{column}: is neither text nor a number")
+            if text is not None and str(text).strip() and not is_missing(str(text)):
+                row[column] = str(text)
     for name in _COLUMNS:
         if name not in row:
             raise ValueError(f"{name}: is missing or blank")
     audio, first, second = (row[name] for name in _COLUMNS)
-    votes = {name: text.strip().lower() for name, text in row.items() if name.startswith("vote")}
+    votes = {name: _choice(text) for name, text in row.items() if name.startswith("vote")}
     for name, vote in votes.items():
-        if vote not in _VOTES:
+        if vote not in VOTES:
             raise ValueError(f"{name}: is {row[name][:40]!r}, not a, b or tie")
-    cast = tuple(_VOTES[vote] for vote in votes.values())
-    said = row.get("preferred", "").strip().lower()
-    if said not in _PREFERRED or ("preferred" not in row and not cast):
+    cast = tuple(VOTES[vote] for vote in votes.values())
+    said = _choice(row.get("preferred", ""))
+    if said not in PREFERRED:
         raise ValueError(f"preferred: is {said[:40]!r}, not a, b or tie")
-    answer = _PREFERRED[said] if said else preferred(cast)
+    answer = PREFERRED[said] if said else preferred(cast)
     texts = [text for name, text in row.items() if name.startswith("reference")]
-    held = _without(texts, first, second)
+    held = without(texts, first, second)
     about = (answer, row["type"], row["type"], row["dataset"], held, held, cast, audio, False)
     named = [
         next((row[f"{name}_{side}"] for name in _WRITERS if f"{name}_{side}" in row), "")
@@ -365,49 +368,27 @@ def _row_pair(fields: dict[str, Any], defaults: dict[str, str]) -> CaptionPair:
     return CaptionPair(row["id"], audio, first, second, *about, *of)
 
 
-def project_pairs(store: Store, project: str) -> list[CaptionPair]:
-    """The pairs of a rating project with people's votes; a gold question has its answer alone."""
-    kinds = {one.name: one.kind for one in store.ratings.projects()}
-    if project not in kinds:
-        near = did_you_mean(project, kinds, "there are")
-        raise TrialError(f"{project}: there is no such file, and no such rating project{near}")
-    if kinds[project] != "pairs":
-        raise TrialError(f"{project} is of kind {kinds[project]!r}; only pairs have votes")
-    items, votes = store.ratings.items(project), defaultdict[str, dict[str, int]](dict)
-    for one in store.ratings.of(project):
-        if not items[one.item]["gold"]:
-            votes[one.item][one.person] = _VOTES[one.answer["vote"]]
-    pairs = []
-    for key, item in items.items():
-        if item["gold"] or key in votes:
-            cast, kind = tuple(votes[key].values()), item["group"] or "all"
-            systems = tuple(item["systems"]) if cast else ()
-            if cast and len(set(systems)) < len(set(item["runs"])):  # two runs of one model
-                systems = tuple(f"{item['systems'][0]} (run {run})" for run in item["runs"])
-            answer = preferred(cast) if cast else _PREFERRED[item["gold"]]
-            held_to = _without(item["references"], *item["captions"])
-            (first, second), audio = item["captions"], item["audio"]
-            about = (answer, kind, kind, project, held_to, held_to, cast, audio, False)
-            pairs.append(CaptionPair(key, audio, first, second, *about, systems, tuple(votes[key])))
-    return pairs
-
-
 KINDS: Mapping[str, int] = {"human": 1, "brace-main": AGREED, "brace-hallucination": 1, "csv": 1}
 """The kinds of pair files, and what the votes of a pair must add up to."""
 
 
 def read_pairs(
-    kind: str, paths: Sequence[Path], least: int | None = None, columns: Mapped | None = None
+    kind: str,
+    paths: Sequence[Path],
+    least: int | None = None,
+    columns: Mapped | None = None,
+    notes: list[str] | None = None,
 ) -> list[CaptionPair]:
     """All pairs of some files; what votes must add up to (``least``) is the kind's unless given.
-    Of a table, ``columns`` are names by role."""
+    Of a table, ``columns`` are names by role, and ``notes`` take how it was read."""
     check_known("kind of pairs", kind, KINDS, TrialError)
     if not paths:
         raise TrialError("a trial needs pairs; give --pairs FILE")
     pairs: dict[str, CaptionPair] = {}
     for path in paths:
         try:
-            found = _read_clips(path, kind) if kind in _FORMS else read_csv_pairs(path, columns)
+            table = kind not in _FORMS
+            found = read_csv_pairs(path, columns, notes) if table else _read_clips(path, kind)
         except DatasetError:
             other = _kind_of(path)
             if other in (None, kind):

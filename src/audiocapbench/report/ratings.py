@@ -12,7 +12,8 @@ from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.sensitivity import JudgeSensitivity
-from audiocapbench.meta.pairs import CaptionPair, model_votes
+from audiocapbench.meta.pairs import CaptionPair
+from audiocapbench.meta.votes import model_votes
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
@@ -52,11 +53,15 @@ def rating_report(people: Opinions, baseline: float, compare: Sequence[str] = ()
         # What two runs say of a clip are two things that were rated.
         key = one.group or _ALL, f"{one.run} {one.item or one.where}"
         items.setdefault(key, []).append(value)
-    return _rated_groups(items, baseline, compare)
+    said = (f"{people.source}: {note}." for note in people.notes)
+    return _rated_groups(items, baseline, compare, said)
 
 
 def _rated_groups(
-    items: Mapping[tuple[str, str], Sequence[float]], baseline: float, compare: Sequence[str] = ()
+    items: Mapping[tuple[str, str], Sequence[float]],
+    baseline: float,
+    compare: Sequence[str] = (),
+    said: Iterable[str] = (),
 ) -> Findings:
     means = grouped((group, float(np.mean(values))) for (group, _), values in items.items())
     groups = {name: np.array(values) for name, values in means.items()}
@@ -82,7 +87,7 @@ def _rated_groups(
     ]
     rows = [rated[0] | {"p_bonferroni": None}, *_bonferroni(rated[1:])]
     shares = f"lowest: rated {every.min():g}, the lowest of all; intervals of shares are Wilson's."
-    notes = [f"p: Wilcoxon's test that ratings are above {baseline:g}; {shares}"]
+    notes = [f"p: Wilcoxon's test that ratings are above {baseline:g}; {shares}", *said]
     if averaged:
         notes.append(f"An item counts once; {averaged:,} have several ratings.")
     if any(_parts(one["first"]) & _parts(one["second"]) for one in differences):
@@ -103,10 +108,10 @@ _AGREEMENT = ("alpha", "alpha_ordinal", "kappa", "icc", "icc_mean")
 
 def agreement_report(people: Opinions) -> Findings:
     people.refuse(people.problems)
-    if not people.opinions or not all(one.person for one in people.opinions):
+    if not people.given or not all(one.person for one in people.given):
         raise ReportError(f"{people.source} does not say who rated what; agreement needs 'person'")
     said = grouped(
-        (one.dimension, (f"{one.run} {one.item}", one.person, one.value)) for one in people.opinions
+        (one.dimension, (f"{one.run} {one.item}", one.person, one.value)) for one in people.given
     )
     rows = [agreement_row(name, own) for name, own in said.items()]
     shown = [
@@ -119,6 +124,7 @@ def agreement_report(people: Opinions) -> Findings:
         "icc: how far one person's ratings can be relied on, ICC(2,1); icc_mean: the mean of all, "
         "ICC(2,k); over what everybody rated.",
         f"95 % intervals are over items, and take {effects.FEWEST_UNITS} that differ.",
+        *(f"{people.source}: {note}." for note in people.notes),
     ]
     columns = [Column(one) for one in ("dimension", "people", "items")]
     columns += [Column(one, form=".2f") for one in _AGREEMENT]

@@ -156,6 +156,7 @@ def _read_ratings(
     problems: list[Problem] = []
     rows: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     known = people.numbers(low, high, f" from {low:g} to {high:g}")
+    notes += (f"{people.source}: {note}." for note in people.notes)
     for one, value in known:
         given, name = rows[one.run, one.item, one.person], one.dimension or OVERALL
         if not one.item:

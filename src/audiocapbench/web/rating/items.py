@@ -24,8 +24,8 @@ from audiocapbench.data.records import read_records
 from audiocapbench.errors import AudioCapBenchError, AudioError, check_known, some
 from audiocapbench.files import csv_text, encodable
 from audiocapbench.meta.build import vote_table
-from audiocapbench.meta.pairs import project_pairs
 from audiocapbench.meta.scorers.scorer import find_clip
+from audiocapbench.meta.votes import project_pairs
 from audiocapbench.store import Store
 from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject
 

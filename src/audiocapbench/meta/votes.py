@@ -1,0 +1,69 @@
+"""Votes between models: of pairs in files, and of rating projects."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from audiocapbench.errors import TrialError, did_you_mean
+from audiocapbench.meta.pairs import (
+    PREFERRED,
+    VOTES,
+    CaptionPair,
+    preferred,
+    read_csv_pairs,
+    without,
+)
+from audiocapbench.stats.votes import Vote
+from audiocapbench.store import Store
+
+
+def model_votes(pairs: Iterable[CaptionPair]) -> list[Vote]:
+    """Votes between models, where two wrote a pair; one that is only decided is a vote."""
+    found = []
+    for one in pairs:
+        if len(set(one.systems)) == 2 and not one.answer_set:
+            votes = one.votes or ({0: 1, 1: -1, None: 0}[one.answer],)
+            for vote, person in zip(votes, one.people or ("",) * len(votes), strict=True):
+                found.append(Vote(one.systems[0], one.systems[1], vote, person, one.clip))
+    return found
+
+
+def named_votes(store: Store, names: Iterable[str]) -> list[Vote]:
+    """All votes between models in files of pairs, or else rating projects, of these names."""
+    votes = []
+    for name in names:
+        path = Path(name)
+        found = model_votes(read_csv_pairs(path) if path.exists() else project_pairs(store, name))
+        if not found:
+            raise TrialError(
+                f"{name}: has no votes between two models; model_a and model_b say who"
+            )
+        votes += found
+    return votes
+
+
+def project_pairs(store: Store, project: str) -> list[CaptionPair]:
+    """The pairs of a rating project with people's votes; a gold question has its answer alone."""
+    kinds = {one.name: one.kind for one in store.ratings.projects()}
+    if project not in kinds:
+        near = did_you_mean(project, kinds, "there are")
+        raise TrialError(f"{project}: there is no such file, and no such rating project{near}")
+    if kinds[project] != "pairs":
+        raise TrialError(f"{project} is of kind {kinds[project]!r}; only pairs have votes")
+    items, votes = store.ratings.items(project), defaultdict[str, dict[str, int]](dict)
+    for one in store.ratings.of(project):
+        if not items[one.item]["gold"]:
+            votes[one.item][one.person] = VOTES[one.answer["vote"]]
+    pairs = []
+    for key, item in items.items():
+        if item["gold"] or key in votes:
+            cast, kind = tuple(votes[key].values()), item["group"] or "all"
+            systems = tuple(item["systems"]) if cast else ()
+            if cast and len(set(systems)) < len(set(item["runs"])):  # two runs of one model
+                systems = tuple(f"{item['systems'][0]} (run {run})" for run in item["runs"])
+            answer = preferred(cast) if cast else PREFERRED[item["gold"]]
+            held_to = without(item["references"], *item["captions"])
+            (first, second), audio = item["captions"], item["audio"]
+            about = (answer, kind, kind, project, held_to, held_to, cast, audio, False)
+            pairs.append(CaptionPair(key, audio, first, second, *about, systems, tuple(votes[key])))
+    return pairs
