@@ -117,6 +117,16 @@ def test_single_references_are_refused() -> None:
         put_over_blind(table_of(HEARS), Scorer("clap"))
 
 
+def test_a_judge_that_asks_a_model_is_refused_before_it_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    words = ("score", "1", "--judge", "openai/gpt-4.1", "--scale", "blind", "--yes")
+    done = run_command(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "tens of thousands of questions" in done.stderr
+
+
 @pytest.mark.slow
 def test_a_run_keeps_its_scale_and_the_leaderboard_shows_it(tmp_path: Path) -> None:
     for name, texts in (("hears", HEARS), ("deaf", DEAF)):

@@ -91,6 +91,12 @@ def score(
         raise AudioCapBenchError("--model says whose --predictions these are; add them")
     if session.requests.get("batch") and not panel.judge:
         raise AudioCapBenchError("--batch is about a --judge that is a model; name one")
+    if scale == "blind":  # before anybody is asked
+        from audiocapbench.meta.blind import searched_scorer
+
+        for kind, names in (("judge", panel.judge), ("metric", metrics)):
+            for name in names or ():
+                searched_scorer(f"{kind}:{name}")
     bad = False
     if files != PredictionFiles() or run is None:
         if run is not None or not files.predictions or files.references is None:
@@ -164,8 +170,6 @@ def _on_blind_scale(
     from audiocapbench.cli.progress import Terminal
     from audiocapbench.meta import over_blind
 
-    for one in scorers:
-        over_blind.searched_by(one)  # before a minute is spent on others
     rows = []
     for one in scorers:
         with Terminal() as host:

@@ -41,7 +41,7 @@ _AT_ONCE, _ELITE, _FINALISTS, _SHOWN = 48, 16, 12, 3
 _PIECES = 0.1  # of the texts are pieces of captions as they stand, and all of the first ones
 _TRIES = 40  # for each text that is wanted
 _UNLIKELY = 0.5  # a text is as likely as all but so many of captions that were not learnt from
-_LONGEST, _LONGEST_AFFIX = 60, 10
+_LONGEST_AFFIX = 10
 _BY_ORDER = (0.05, 0.3, 0.65)  # how far a word, two and three say how likely the last one is
 _UNSEEN = 1e-5
 _NOISE = 1e-6  # what sums in another order make
@@ -155,18 +155,23 @@ def hold_out(
     references: Sequence[Sequence[str]], captions: Sequence[str] | None, lots: random.Random
 ) -> HeldOutClips:
     """Take a person's caption out of each clip's references; of single ones nobody's can be."""
-    rows = [[text for text in own if text.strip()] for own in references]
-    fewest = 2 if any(len(own) > 1 for own in rows) else 1
-    places = [place for place, own in enumerate(rows) if len(own) >= fewest]
-    if len(places) < 4:
+    given = zip(references, references if captions is None else captions, strict=True)
+    rows = [(distinct(own), caption) for own, caption in given]
+    fewest = 2 if any(len(own) > 1 for own, _ in rows) else 1
+    kept = [(lots.sample(own, len(own)), str(one)) for own, one in rows if len(own) >= fewest]
+    if len(kept) < 4:
         raise TrialError(
-            f"{len(places)} clips have references to play blind against; give four at the least, "
+            f"{len(kept)} clips have references to play blind against; give four at the least, "
             "and for intervals hundreds"
         )
-    drawn = [lots.sample(rows[place], len(rows[place])) for place in places]
-    people = [own[0] for own in drawn] if fewest > 1 else None
-    honest = people if captions is None else [captions[place] for place in places]
-    return HeldOutClips([tuple(own[fewest - 1 :]) for own in drawn], people, honest)
+    people = [own[0] for own, _ in kept] if fewest > 1 else None
+    honest = people if captions is None else [caption for _, caption in kept]
+    return HeldOutClips([tuple(own[fewest - 1 :]) for own, _ in kept], people, honest)
+
+
+def distinct(references: Sequence[str]) -> list[str]:
+    """Those that say something, each once: a person's caption is not held to its own words."""
+    return list(dict.fromkeys(text for text in references if text.strip()))
 
 
 def halves(size: int, lots: random.Random) -> tuple[list[int], list[int]]:
@@ -271,6 +276,8 @@ class Language:
             for half in (seen, unseen)
         )
         self.lots, self.fluent, self.captions = lots, fluent, _words(learnt)
+        if not self.captions or not _words(others):
+            raise TrialError("the references have no words to play blind with")
         self.capital = sum(text[:1].isupper() for text in learnt) * 2 > len(learnt)
         self.stop = sum(text.strip().endswith(".") for text in learnt) * 2 > len(learnt)
         self.following = defaultdict[Words, Counter[str]](Counter)
@@ -282,7 +289,7 @@ class Language:
                         self.following[framed[place - order : place]][framed[place]] += 1
         self.totals = {run: own.total() for run, own in self.following.items()}
         self.least = float(np.quantile([self.likelihood(own) for own in _words(others)], _UNLIKELY))
-        self.longest = min(_LONGEST, max(map(len, self.captions)))
+        self.longest = max(map(len, self.captions))
 
     def cut(self, kind: str, words: Words) -> Words:
         """The words, or some at their end or their start with a slot for the rest."""
@@ -368,11 +375,12 @@ class Climb:
         made = dict[Words, None]()
         for _ in range(_TRIES * wanted):
             words = self.language.cut(self.kind, self.lots.choice(self.language.captions))
-            if elite and self.lots.random() > _PIECES:
+            is_piece = not elite or self.lots.random() < _PIECES
+            if not is_piece:
                 words = elite[min(int(self.lots.expovariate(0.25)), len(elite) - 1)]
                 for _ in range(self.lots.choice((1, 1, 1, 2, 3))):
                     words = self._moved(words, elite)
-            if words not in self.scores and self.language.allows(words):
+            if words not in self.scores and (is_piece or self.language.allows(words)):
                 made[words] = None
             if len(made) == wanted:
                 break

@@ -43,11 +43,13 @@ def put_over_blind(
     TrialError for what hears or asks a model, and where nobody's caption can be held out.
     """
     searched = searched_by(scorer)
+    if isinstance(table, RunTable) and table.raced:
+        raise TrialError("a race stopped this run; from blind to people is of whole runs")
     lots, asked, answers = random.Random(seed), table.group(scorer).samples, _answers(table)
     people, samples = dict[str, str](), list[Sample]()
     for one in asked:
-        if one.id in answers and len(one.references) > 1:
-            people[one.id], *others = lots.sample(one.references, len(one.references))
+        if one.id in answers and len(own := blind.distinct(one.references)) > 1:
+            people[one.id], *others = lots.sample(own, len(own))
             samples.append(replace(one, references=tuple(others)))
     weights = table.aggregation.weights if table.aggregation else {"": 1.0}
     corpora = grouped((one.category if table.aggregation else "", one) for one in samples)
@@ -60,7 +62,7 @@ def put_over_blind(
     said, before = dict[str, str](), 0
     for corpus in map(corpora.__getitem__, weights):
         own = [people[one.id] for one in corpus]
-        held = blind.HeldOutClips([one.references for one in corpus], own, None)
+        held = blind.HeldOutClips([tuple(one.references) for one in corpus], own, None)
         both = blind.halves(len(corpus), lots)
         for learnt, other in (both, both[::-1]):
             seen, unseen = held.part(learnt), held.part(other)
