@@ -52,6 +52,10 @@ LISTS: dict[str, Callable[[list[str]], str]] = {
     "JSON": json.dumps,
     "numpy": lambda texts: "[" + "\n ".join(map(repr, texts)) + "]",
     "numpy with dtype": lambda texts: f"array({texts}, dtype=object)",
+    "numpy with a type of strings": lambda texts: f"array({texts},\n      dtype='<U17')",
+    "strings of numpy": lambda texts: f"[{', '.join(f'np.str_({text!r})' for text in texts)}]",
+    "index of pandas": lambda texts: f"Index({texts}, dtype='object', name='x')",
+    "set": lambda texts: "frozenset({" + ", ".join(map(repr, texts)) + "})",
     "objects": lambda texts: json.dumps([{"caption": text, "id": 1} for text in texts]),
     "Python objects": lambda texts: str([{"caption": text} for text in texts]),
     "by number": lambda texts: json.dumps(dict(enumerate(texts))),
@@ -99,7 +103,8 @@ SEPARATORS = [
 ]
 SEPARATORS += ["^", " ~ ", "#", "@@", " --- ", "\x1f", " / ", "***", ","]
 SEPARATORS += ["::", " %% "]
-SEPARATORS += [" // ", "<br>", "\\n", " ## ", " • ", "</s>"]
+SEPARATORS += [" // ", "<br>", "\\n", " ## ", " • ", "</s>", "\\t", "\\r\\n", "=>", " -> ", "\n- "]
+SEPARATORS += ["\n• ", "</s><s>", "<cap>", "<|sep|>", ">>", "\\", "|\n", " - ", ":", "—", "\n2. "]
 
 
 @pytest.mark.parametrize("separator", SEPARATORS)
@@ -110,6 +115,51 @@ def test_a_separator_that_stands_in_all_cells_splits_them_and_is_said(
     found, reading = references(write(tmp_path / "r.csv", column(*cells)))
     assert list(found.values()) == [*BOTH.values(), (ONE, FOUR)]
     assert "its 'captions' were split at" in reading.notes[0]
+
+
+@pytest.mark.parametrize("separator", ["|", ";", "||", "\n", " / ", ","])
+@pytest.mark.parametrize("quotes", ['"{}"', "'{}'", "“{}”", "«{}»"])
+def test_quotes_around_each_text_are_no_part_of_it(
+    tmp_path: Path, separator: str, quotes: str
+) -> None:
+    told = "The dog barks." if separator in "\n," else "The dog's bark."
+    texts = {"a.wav": (ONE, told), "b.wav": (THREE, FOUR), "c.wav": (TWO, ONE)}
+    cells = [separator.join(map(quotes.format, own)) for own in texts.values()]
+    assert references(write(tmp_path / "r.csv", column(*cells)))[0] == texts
+
+
+MIXED = {
+    "separators": [*(f"{ONE}|{TWO}" for _ in range(12)), f"{THREE};{FOUR}"],
+    "lists": [*(str([ONE, TWO]) for _ in range(12)), f"{THREE}|{FOUR}"],
+    "within lists": [json.dumps([f"{ONE}|{TWO}"]) for _ in range(12)],
+    "numbers": [*(f"{ONE}|{TWO}" for _ in range(12)), str([THREE, FOUR])],
+    "one of many": [*(ONE for _ in range(29)), ";".join((ONE, TWO, THREE, FOUR))],
+    "commas of many": [*(ONE for _ in range(29)), ",".join((ONE, TWO, THREE, FOUR))],
+    "half sentences": [f"{ONE},{TWO},and a cat" for _ in range(12)],
+    "lower case": [f"{ONE},{TWO}".lower() for _ in range(12)],
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_a_cell_of_another_form_than_the_rest_is_refused(tmp_path: Path, name: str) -> None:
+    rows = "".join(f"{at},{quoted(cell)}\n" for at, cell in enumerate(MIXED[name]))
+    with pytest.raises(DatasetError, match=r"in another way|may hold one text a cell or several"):
+        references(write(tmp_path / "r.csv", f"id,captions\n{rows}"))
+
+
+def test_commas_within_texts_are_not_those_between_them(tmp_path: Path) -> None:
+    texts = {key: (*own, "Wind, rain, and a dog.") for key, own in BOTH.items()} | {
+        "c.wav": (ONE, FOUR, TWO)
+    }
+    cells = [",".join(own) for own in texts.values()]
+    assert references(write(tmp_path / "r.csv", column(*cells)))[0] == texts
+
+
+@pytest.mark.parametrize("form", ["|", "foo", "list", "numbered", "tab"])
+def test_a_form_that_fits_no_cell_is_refused(tmp_path: Path, form: str) -> None:
+    path = write(tmp_path / "r.csv", column(*(f"{ONE};{TWO};{FOUR}" for _ in range(4))))
+    with pytest.raises(DatasetError, match=r"not written so that \["):
+        references(path, references=f"captions[{form}]")
 
 
 @pytest.mark.parametrize(
@@ -682,7 +732,9 @@ def test_a_column_of_predictions_that_pandas_numbered_is_refused(tmp_path: Path)
     assert read_predictions(path, columns={"prediction": "prediction.1"}).texts == {"a": TWO}
 
 
-@pytest.mark.parametrize("mark", ["NA", "#N/A", "\\N", "nan", "None", "-", "(null)", "''"])
+@pytest.mark.parametrize(
+    "mark", ["NA", "#N/A", "\\N", "nan", "-", "(null)", "''", "--", "—", "n.a."]
+)
 def test_marks_of_what_is_missing_are_no_captions(tmp_path: Path, mark: str) -> None:
     said = "1 references that are blank, or marks such as NA, were left out"
     for content in (

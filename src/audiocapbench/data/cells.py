@@ -16,31 +16,52 @@ from audiocapbench.errors import DatasetError
 
 _LONGEST = 1 << 20
 _MATES = {"[": "]", "(": ")", "{": "}"}
+_OPENING = "[({'\""
 _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_LISTED = re.compile(
-    rf"(?:array\()?[\[({{]?\s*{_ITEM}(?:(?:\s*,\s*|\s+){_ITEM})*\s*,?\s*[\])}}]?"
-    r"(?:,\s*dtype=[^()]*\))?",
-    re.DOTALL,
+_LISTED = re.compile(rf"[\[({{]?\s*{_ITEM}(?:(?:\s*,\s*|\s+){_ITEM})*\s*,?\s*[\])}}]?", re.DOTALL)
+_MAKER = re.compile(
+    r"(?:c|String|Any|Vector\{String\}|list|tuple|(?:frozen)?set|deque|o?dict_values"
+    r"|(?:\w+\.)?(?:array|Index|Series))(?=[(\[]\s*[\"'(\[{])"
 )
-_MAKER = re.compile(r"(?:c|list|String|Any|Vector\{String\})(?=[(\[]\s*[\"'])")
-"""What R and Julia write before a list."""
+"""What Python, NumPy, R and Julia write before a list."""
+
+_MADE = re.compile(
+    r"\(([\[({].*[\])}])(?:,\s*(?:dtype|name|shape|maxlen)=[^\[\]{}]*)?\)", re.DOTALL
+)
+_STR = re.compile(rf"\b(?:np|numpy)\.str_\(({_ITEM})\)", re.DOTALL)
 
 _PRINTED = re.compile(r"dtype: \w+\s*$|^\s*shape: \(\d+,")
 _ADJACENT = re.compile(rf"{_ITEM}\s*(?={_ITEM})", re.DOTALL)
-_PLAIN = r"""\w\s.,!?'"‘’“”()\[\]{}%:&°…–—\-"""
-_MARK = re.compile(r"""[^\w ,.!?'"‘’“”()\]{}%:°…–—-]""")
-_TWICE = re.compile(r"--|__|::|%%")
-_TIGHT = re.compile(r",[^\W\d]")
+_PLAIN = r"""\w\s.,!?'"‘’“”„«»()\[\]{}%:&°…–—\-"""
+_MARK = re.compile(r"""[^\w ,.!?'"‘’“”„«»()\]{}%:°…–—-]""")
+_TWICE = re.compile(r"""--|__|::|%%|[.!?] ?[–—:_-]|,["'“„‘«]?[^\W\d]""")
+_TAGS = r"\s*(?:<(?!unk)[|/]?\w[^<>]{0,14}>\s*)+"
+_ENDED = r"(?:(?<=[.!?] )|(?<=[.!?]))"
+_PATTERNS = {
+    "\n": r"[ |;,]*(?:[\r\n]|\\[nr])+",
+    "\t": r"(?:\t|\\t)+",
+    ",": r""",(?=["'“„‘«]?[^\W\d])""",
+    **{sign: rf"{_ENDED}{sign}(?= ?[^\W\d])" for sign in "–—:&_-"},
+    "/": rf"(?<= )/(?= )|{_ENDED}/(?= ?[^\W\d])",
+}
+"""Separators that are written in several ways, or also stand within texts."""
+
 _SEPARATOR = re.compile(
-    r"(?<=\S)[ ]*(<(?:sep|s|/s|br|br/|br /|eos|bos)>|\[sep\]|\\n|\s*[\r\n]\s*|\t+|[\x1c-\x1f]+|--+"
-    rf"|__+|&&+|::+|%%+|(?<=\S),(?=[^\W\d])|(?<= )/(?= )|//+|[^{_PLAIN}/<>]+)[ ]*(?=\S)",
+    rf"(?=[\W_])(?! +[^\W_])(?<=\S)[ ]*({_TAGS}|\[(?:sep|eos|cls|cap|end)\]"
+    rf"|(?-i:(?:\\[nrt])+)|\s*[\r\n]\s*|\t+|[\x1c-\x1f]+|[=~-]+>+|<[=~-]+|--+|__+|&&+|::+|%%+|//+"
+    rf"|{'|'.join([*_PATTERNS.values()][2:])}|[<>]{{2,}}|(?:(?!\\[nrt])[^{_PLAIN}/<>])+)[ ]*(?=\S)",
     re.IGNORECASE,
 )
 """What may stand between texts: signs that are no letters and no usual punctuation."""
 
-_STRONG = re.compile(r"[|｜¦]+|[\r\n\t\x1c-\x1f]+|\\n|[<\[].+|([^;/&-])\1+")
-_ITEMS = re.compile(r"\s*(?:</?(?:li|ul|ol)\b[^<>]*>\s*)+", re.IGNORECASE)
+_STRONG = re.compile(r"[|｜¦]+|[\n\t\x1c-\x1f]+|[<\[].+|[=~-]+>+|([^;/&-])\1+")
+_QUOTED = re.compile(
+    r"""["]((?:[^"\\]|\\.|"")+)"|'((?:[^'\\]|\\.|''|(?<=\w)'(?=\w))+)'|[“„]([^“”„]+)[”“]"""
+    r"|‘((?:[^‘’]|’(?=\w))+)’|«([^«»]+)»",
+    re.DOTALL,
+)
 _NAMED = {"tab": "\t", "newline": "\n", "\\t": "\t", "\\n": "\n"}
+_NAMES = {"\n": "newline", "\t": "tab"}
 _NUMBER = re.compile(
     r"(?:^|(?<=[\s;|,.]))(?:(?:caption|reference|ref)\s?#?(?=\d))?\(?"
     r"(?:([0-9]{1,2})[.):]|([a-t])\))(?=\s*\S)\s*",
@@ -49,15 +70,17 @@ _NUMBER = re.compile(
 SEVERAL = re.compile(r"\S\s*(?:\|+|<sep>|\[sep\])\s*\S", re.IGNORECASE)
 """What stands between several predictions, and in the words of none."""
 
-_MISSING = frozenset(
-    r"""na n/a #n/a #value! \n nat nan none null <na> (null) undefined - . ? '' "" """.split()
-)
-_BULLET = re.compile(r"[-*•–]\s+")
+_MISSING = frozenset(r"na n/a n.a n.a. \n nat nan -nan none null nil undefined value! ref!".split())
+_AROUND = "<>()[]{}#'\"`"
+_SIGNS = "-–—−.…?!,;:_*/|" + _AROUND
+_BULLET = re.compile(r"[•·▪●‣◦]\s*|(?:[-*+–—]|[0-9]{1,2}[.)])\s+")
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a text is nothing but what programs write where there is none."""
-    return isinstance(value, str) and len(value) < 20 and value.strip().casefold() in _MISSING
+    """Whether a text is nothing but signs, or what programs write where there is none."""
+    if not isinstance(value, str) or len(value) >= 20 or not (text := value.strip()):
+        return False
+    return not text.strip(_SIGNS) or text.casefold().strip(_AROUND) in _MISSING
 
 
 def texts_of(value: Any) -> list[str] | None:
@@ -82,12 +105,18 @@ def texts_of(value: Any) -> list[str] | None:
     return [one[0] for one in inner if one]
 
 
+def _without_maker(cell: str) -> str:
+    text = cell.strip()
+    if made := _MAKER.match(text):
+        text = text[made.end() :]
+        text = inside[1] if (inside := _MADE.fullmatch(text)) else text
+    return _STR.sub(r"\1", text) if ".str_(" in text else text
+
+
 def parsed(cell: str) -> list[str] | None:
     """The texts of a cell that is written as a list; None where it is not."""
-    text = _MAKER.sub("", cell.strip(), count=1) if cell[:1].isalpha() else cell.strip()
-    if text[:1] not in "[({'\"" and not text.startswith("array("):
-        return None
-    if len(text) > _LONGEST or not text:
+    text = _without_maker(cell)
+    if text[:1] not in _OPENING or len(text) > _LONGEST or not text:
         return None
     if text[0] in "[{" and not isinstance(value := parse_json(text, ""), Problem):
         return texts_of(value)
@@ -112,7 +141,7 @@ def parsed(cell: str) -> list[str] | None:
 
 def _looks_listed(cell: str) -> bool:
     """Whether a cell is written like a list, whatever is wrong with it."""
-    text = cell.strip()
+    text = _without_maker(cell)
     if text[:1] not in _MATES:
         return False
     opened = text[1:].lstrip()[:1] in ("'", '"', "[", "{")
@@ -131,16 +160,52 @@ def _by_number(cell: str) -> list[str]:
     return [part.strip(" \t\r\n;|,") for part in parts]
 
 
-def _split(cell: str, separator: str) -> list[str]:
-    parts = re.split(r"[\r\n]+", cell) if separator == "\n" else cell.split(separator)
-    if separator == "\n" and all(_BULLET.match(part.strip()) for part in parts if part.strip()):
-        parts = [_BULLET.sub("", part.strip(), count=1) for part in parts]
-        parts = [part[1:-1] if re.fullmatch(_ITEM, part) else part for part in parts]
-    return [part.strip() for part in parts if part.strip()]
+def _separators(cell: str) -> set[str]:
+    """What stands between parts of a cell and may separate texts, each in one spelling."""
+    if not (_MARK.search(cell) or _TWICE.search(cell)):
+        return set()
+    found = set()
+    for one in _SEPARATOR.findall(cell):
+        tag = re.search(r"<[^<>]+>\s*$", one)
+        named = (name for name in "\n\t" if re.search(_PATTERNS[name], one))
+        found.add(tag[0].strip() if tag else next(named, one.strip(" ")))
+    return found
 
 
-def _its(column: str) -> str:
-    return f"its {column!r}" if column else "its references"
+def _split(cell: str, separator: str, *, everywhere: bool = False) -> list[str]:
+    plain = _TAGS if re.fullmatch(_TAGS, separator) else re.escape(separator)
+    parts = re.split(plain if everywhere else _PATTERNS.get(separator, plain), cell)
+    parts = [part.strip() for part in parts if part.strip()]
+    if separator == "\n" and len(parts) > 1 and all(map(_BULLET.match, parts[1:])):
+        parts = [_BULLET.sub("", part, count=1) for part in parts]
+    bare = (one[one.lastindex or 0] if (one := _QUOTED.fullmatch(part)) else "" for part in parts)
+    return [
+        re.sub(r"""\\(["'])|(["'])\2""", r"\1\2", text).strip() or part
+        for text, part in zip(bare, parts, strict=True)
+    ]
+
+
+def _begin_alike(parts: Sequence[str], separator: str) -> bool:
+    """Whether parts begin alike, as texts do and those of a sentence do not."""
+    lower = {part[:1].islower() for part in parts}
+    return len(lower) < 2 and not (separator == "," and True in lower)
+
+
+def _are_texts(cell: str, separator: str, least: int = 2) -> bool:
+    """Whether what stands between separators of one cell are surely texts of their own."""
+    if _STRONG.fullmatch(separator):
+        return True
+    parts = _split(cell, separator)
+    words = median(len(part.split()) for part in parts)
+    return len(parts) >= least and words >= 2 and _begin_alike(parts, separator)
+
+
+def _holds_several(cell: str) -> bool:
+    """Whether a cell alone, in whatever form, holds several texts."""
+    forms = (parsed(cell) or (), _by_number(cell))
+    return any(len(one) > 1 for one in forms) or any(
+        _are_texts(cell, one) for one in _separators(cell)
+    )
 
 
 def split_column(
@@ -151,6 +216,7 @@ def split_column(
     ``form`` says how: text, list, numbered, or the separator. A DatasetError shows both readings
     where two are possible. With ``several`` texts a sample, a semicolon is more likely a text's.
     """
+    its = f"its {column!r}" if column else "its references"
 
     def refuse(cell: str, parts: Sequence[str], how: str) -> DatasetError:
         shown = " and ".join(repr(part[:60]) for part in parts[:3])
@@ -160,76 +226,99 @@ def split_column(
             f"'references={column}[text]' or `columns` 'references={column}[{how}]'"
         )
 
-    whole = [[cell] for cell in cells]
     if form == "text" or not cells:
-        return whole, ""
+        return [[cell] for cell in cells], ""
     if printed := next((cell for cell in cells if _PRINTED.search(cell)), None):
         raise DatasetError(
             f"{column!r} holds tables as they are printed, such as {printed!r:.120}; write lists "
             "(in pandas, column.map(list)) before saving"
         )
-    cells = [_ITEMS.sub("\n", cell).strip() if "<li" in cell else cell for cell in cells]
+    found, name, how = _read_cells(cells, form, several=several)
+    changed = [cell for one, cell in zip(found, cells, strict=True) if one != [cell.strip()]]
+    listed = [one[0] for one in found if len(one) == 1 and _looks_listed(one[0])]
+    if listed and name == "list":
+        raise DatasetError(
+            f"{column!r} holds lists, but {listed[0]!r:.120} is none that can be read"
+        )
+    if not form and 2 * len(listed) > len(cells):
+        raise refuse(listed[0], [one.strip() for one in listed[0][1:-1].split(",")], ",")
+    if not name:
+        return found, how
+    if not form and not _is_plain(found, len(changed), name):
+        at = next(at for at, one in enumerate(found) if len(one) > 1)
+        raise refuse(cells[at], found[at], _NAMES.get(name, name))
+    odd = [one[0] for one in found if len(one) == 1 and _holds_several(one[0])]
+    if form and (not changed or len(odd) > len(changed)):
+        raise DatasetError(
+            f"{its} are not written so that [{form}] splits them, such as {cells[0]!r:.120}; say "
+            "how they are, or leave out the brackets"
+        )
+    if odd and not form:
+        raise DatasetError(
+            f"{its} {how}, but {odd[0]!r:.120} holds several texts in another way; write it as the "
+            f"others, or say that it is one: `columns` "
+            f"'references={column}[{_NAMES.get(name, name)}]'"
+        )
+    left = f"; {len(odd):,} more, such as {odd[0]!r:.60}, count as one text each" if odd else ""
+    return found, f"{its} {how}{left}"
+
+
+def _read_cells(
+    cells: Sequence[str], form: str, *, several: bool
+) -> tuple[list[list[str]], str, str]:
+    """The texts of each cell, the form in which they stand, if any, and words about it."""
     lists = [parsed(cell) if form in ("", "list", "json") else None for cell in cells]
-    count, total = sum(one is not None for one in lists), len(cells)
-    if form in ("list", "json") or count:
-        odd = [cell for cell, one in zip(cells, lists, strict=True) if one is None]
-        if bad := [cell for cell in odd if _looks_listed(cell)]:
-            raise DatasetError(
-                f"{column!r} holds lists, but {bad[0]!r:.120} is none that can be read"
-            )
-        parts = [part for one in lists for part in one or ()]
-        if not form and len(parts) > 2 * count and all(" " not in part.strip() for part in parts):
-            at = next(at for at, one in enumerate(lists) if one)
-            raise refuse(cells[at], lists[at] or (), "list")
+    if form in ("list", "json") or any(one is not None for one in lists):
         found = [one if one is not None else [cell] for one, cell in zip(lists, cells, strict=True)]
+        count, total = sum(one is not None for one in lists), len(cells)
         of = "" if count == total else f" in {count:,} of {total:,} cells"
-        return found, f"{_its(column)} hold lists{of}, and were read as such"
-    if not form and 2 * sum(map(_looks_listed, cells)) > total:
-        cell = next(filter(_looks_listed, cells))
-        raise refuse(cell, [one.strip() for one in cell.strip()[1:-1].split(",")], ",")
+        return found, "list", f"hold lists{of}, and were read as such"
     if form == "numbered" or (not form and any(map(_NUMBER.match, map(str.lstrip, cells)))):
-        by_number = [_by_number(cell) for cell in cells]
-        changed = sum(one != [cell] for one, cell in zip(by_number, cells, strict=True))
-        most = max(map(len, by_number))
-        if form or (most > 1 and changed >= 0.9 * total):
-            return by_number, f"{_its(column)} were split at their numbers (1. … 2. …)"
-        if most > 1:
-            at = next(at for at, one in enumerate(by_number) if len(one) > 1)
-            raise refuse(cells[at], by_number[at], "numbered")
-    if form:
-        separator = _NAMED.get(form, form)
-        split = [_split(cell, separator) or [cell] for cell in cells]
-        return split, f"{_its(column)} were split at {separator!r}"
-    return _separated(cells, column, refuse, several=several)
+        found = [_by_number(cell) for cell in cells]
+        if form or max(map(len, found)) > 1:
+            return found, "numbered", "were split at their numbers (1. … 2. …)"
+    separator, how = (_NAMED.get(form, form), "") if form else _separator(cells, several=several)
+    if not separator:
+        return [[cell] for cell in cells], "", how
+    bare = [cell.strip()[1:-1] if form and _looks_listed(cell) else cell for cell in cells]
+    found = [_split(cell, separator) or [cell] for cell in bare]
+    if form and max(map(len, found)) < 2:
+        found = [_split(cell, separator, everywhere=True) or [cell] for cell in bare]
+    return found, separator, f"were split at {separator!r}"
 
 
-def _separated(
-    cells: Sequence[str], column: str, refuse: Any, *, several: bool
-) -> tuple[list[list[str]], str]:
-    whole, total = [[cell] for cell in cells], len(cells)
-    counts: Counter[str] = Counter()
+def _separator(cells: Sequence[str], *, several: bool) -> tuple[str, str]:
+    """What separates texts in a part of the cells, surely or in many; or a note on what may."""
+    counts, sure = Counter[str](), Counter[str]()
     for cell in cells:
-        if _MARK.search(cell) or _TWICE.search(cell) or _TIGHT.search(cell):
-            found = {one.strip(" ") for one in _SEPARATOR.findall(cell)}
-            counts.update({"\n" if set(one) & {"\r", "\n"} else one for one in found})
-    if not counts:
-        return whole, ""
-    strong = {one: count for one, count in counts.items() if _STRONG.fullmatch(one)}
-    weak = max(strong.values(), default=0) < 0.01 * total
-    among = counts if weak else strong
-    separator, count = max(among.items(), key=lambda one: one[1])
-    weak = separator not in strong
-    if (weak and several) or count < total * (0.1 if weak else 0.01):
-        some = f"{separator!r} stands in {count:,} of {total:,} texts of {column!r}"
-        return whole, "" if weak else f"{some}, and is taken for a part of them"
-    split = [_split(cell, separator) for cell in cells]
-    first = next(one for one in split if len(one) > 1)
-    sizes = Counter(map(len, split))
-    lengths = [min(map(len, one)) / max(map(len, one)) for one in split if one]
-    words = median(len(part.split()) for one in split for part in one)
-    alike = sizes.most_common(1)[0][1] >= 0.8 * total or median(lengths) >= 0.3
-    plain = words >= 3 and alike and total > 2 if weak else words >= 2
-    if not plain or count < 0.9 * total:
-        at = split.index(first)
-        raise refuse(cells[at], first, {"\n": "newline", "\t": "tab"}.get(separator, separator))
-    return split, f"{_its(column)} were split at {separator!r}"
+        found = _separators(cell)
+        counts.update(found)
+        sure.update(one for one in found if _are_texts(cell, one, 3))
+    few = 0.01 * len(cells)
+    among = [one for one in sure if sure[one] >= few]
+    among = among or [one for one in counts if counts[one] >= 10 * few and not several]
+    if among or not sure:
+        return max(among, key=counts.__getitem__, default=""), ""
+    one, count = sure.most_common(1)[0]
+    return (
+        "",
+        f"{one!r} stands in {count:,} of {len(cells):,} texts, and is taken for a part of them",
+    )
+
+
+def _is_plain(found: Sequence[Sequence[str]], changed: int, name: str) -> bool:
+    """Whether all cells are several texts, and none may be one."""
+    parts = [part for one in found for part in one]
+    if name == "list":
+        return len(parts) <= 2 * changed or any(" " in part.strip() for part in parts)
+    words = median(len(part.split()) for part in parts)
+    if changed < 0.9 * len(found) or name == "numbered" or _STRONG.fullmatch(name):
+        return changed >= 0.9 * len(found) and (words >= 2 or name == "numbered")
+    usual, count = Counter(map(len, found)).most_common(1)[0]
+    lengths = median(min(map(len, one)) / max(map(len, one)) for one in found)
+    alike = count >= 0.8 * len(found) or lengths >= 0.3
+    return (
+        min(words, len(found)) >= 3
+        and alike
+        and all(_begin_alike(one, name) or (name != "," and len(one) == usual) for one in found)
+    )
