@@ -57,6 +57,10 @@ for given in ({"metrics": "cider_d"}, {"metrics": "meteor[x=1]"}, {"judge": "nob
         TASKS[0](**given)
     except Exception as error:
         print(error)
+try:
+    SCORERS["judge"](model="openai-api/local/judges", contract="rating")
+except Exception as error:
+    print(error)
 
 def said(text, reason="stop"):
     made = ModelOutput.from_content("mockllm/odd", text, reason)
@@ -112,6 +116,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "'audiocapbench import LOG', then" in told
     assert "meteor has no option 'x'" in told  # before anybody was asked
     assert "nobody" in told
+    assert "must hear, and inspect's judges read" in told
     return place
 
 

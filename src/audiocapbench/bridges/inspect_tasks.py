@@ -110,6 +110,8 @@ def _by_elements() -> Grade:
 def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
     """A model of inspect's that is held to one of our contracts: its prompt and its parser."""
     held = judges.find_contract(contract)
+    if held.listens:
+        raise judges.JudgeError(f"contract {contract!r} must hear, and inspect's judges read")
     get_model(model)  # one that is not there is said before any answer is paid for
 
     async def grade(case: JudgeInput) -> tuple[float, str] | str:
