@@ -358,6 +358,9 @@ PREDICTED = {
     "split.json": json.dumps(
         {"columns": ["output"], "index": ["a.wav", "b.wav"], "data": [[ONE], [THREE]]}
     ),
+    "short index.json": json.dumps(
+        {"columns": ["id", "output"], "index": [0], "data": [["a.wav", ONE], ["b.wav", THREE]]}
+    ),
     "outputs.json": json.dumps(
         {"ids": ["a.wav", "b.wav"], "outputs": [ONE, THREE], "bleu": 0.3, "losses": [1, 2, 3]}
     ),
@@ -860,7 +863,7 @@ def test_pairs_are_read_as_captions_are(tmp_path: Path) -> None:
     pairs = read_pairs("csv", [path], notes=notes)
     assert [one.answer for one in pairs] == [0, 1, None, None]
     assert {one.references_first for one in pairs} == {(TWO, FOUR)}
-    assert notes[1] == f"{path}: 2 pairs without 'preferred' were left out"
+    assert notes[1] == f"{path}: 2 of 4 pairs have no 'preferred', and were left out"
     path = write(tmp_path / "b.csv", (PAIRS + rows % "a" + rows % "tie").replace(ONE, "nan"))
     with pytest.raises(InvalidDataError, match="caption_a: is missing or blank"):
         read_pairs("csv", [path])
@@ -878,6 +881,17 @@ def test_ratings_that_are_missing_are_left_out_and_said(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "item;rating\na;5,0\nb;NA\nc;\nd;3\ne;4,25\n")
     people = read_opinions(path)
     assert [value for _, value in people.numbers(1, 5)] == [5, 3, 4.25]
-    assert people.notes == ["2 ratings that are blank, or marks such as NA, were left out"]
+    assert people.notes == ["2 of 5 ratings are blank or NA, and were left out"]
     with pytest.raises(InvalidDataError, match="is '1,000', no number"):
         read_opinions(write(tmp_path / "b.csv", 'item,rating\na,"1,000"\n')).numbers(1, 5)
+
+
+def test_bytes_that_are_text_are_read_from_parquet(tmp_path: Path) -> None:
+    pyarrow = needs("pyarrow")
+    from pyarrow import parquet
+
+    sound, texts = [b"\xff\xfb\x00", b"RIFF\xf0"], [[ONE.encode(), TWO.encode()], [THREE.encode()]]
+    columns = {"id": [b"a.wav", b"b.wav"], "references": texts, "audio": sound}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "r.parquet")
+    found, _ = references(tmp_path / "r.parquet")
+    assert found == {"a.wav": (ONE, TWO), "b.wav": (THREE,)}

@@ -38,6 +38,7 @@ _SURELY_REFERENCES = (
     *("gold", "targets"),
 )
 REFERENCES = (*_SURELY_REFERENCES, "caption", "raw_text", "target", "text", "description")
+TEXTS = (*PREDICTIONS, *REFERENCES)
 SYSTEMS = ("model", "system", "model_name", "model_id")
 """Names as people write them, ours first."""
 

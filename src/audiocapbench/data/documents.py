@@ -4,23 +4,13 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from audiocapbench.data.columns import (
-    FILES,
-    IDS,
-    PREDICTIONS,
-    REFERENCES,
-    has_column,
-    names_by_role,
-    names_of,
-)
+from audiocapbench.data.columns import FILES, IDS, TEXTS, has_column, names_by_role, names_of
 from audiocapbench.data.problems import Problem
 
 _LISTS = ("samples", "data", "items", "predictions", "references", "annotations", "results")
 _ROLE_LISTS = ("predictions", "references")
 _ABOUT = ("image", "audio", "video", "clip", "sound", "file")
 """What annotations may be about: each says an ``image_id``, and ``images`` may say the files."""
-
-_TEXTS = (*PREDICTIONS, *REFERENCES)
 
 Columns = Sequence[str | Sequence[str]]
 """Columns that a file must have, each by one name or any of several."""
@@ -46,11 +36,8 @@ def objects_of(
             for name in sorted(_LISTS, key=lambda name: name not in own)
             if isinstance(value.get(name), list) and (name in own or name not in _ROLE_LISTS)
         ]
-        rows = [
-            name
-            for name, one in value.items()
-            if _are_rows(one, columns) and (name in own or not has_column(_TEXTS, [name]))
-        ]
+        rows = [name for name, one in value.items() if _are_rows(one, columns)]
+        rows = [name for name in rows if name in own or not has_column(TEXTS, [name])]
         lists = rows if len(rows) == 1 else lists
         single = len(columns) > 1 and all(has_column(one, value) for one in columns[:2])
         holds = bool(lists) and all(isinstance(one, dict) for one in value[lists[0]])
@@ -67,11 +54,11 @@ def objects_of(
         where = f"{path.name} {named}[{place}]"
         if isinstance(fields, dict):
             objects = [fields] if by_id else by_key(fields, columns, known)
+            about = (one for one in files if files[one] or named == "annotations")
             more = dict[str, Any]()
-            for key in files.keys() & fields.keys():
-                if files[key] or named == "annotations":  # its own id is that of a caption
-                    file = files[key].get(str(fields[key]))
-                    more = {"id": fields[key]} | ({} if file is None else {"file_name": file})
+            if key := next((one for one in about if one in fields), ""):
+                file = files[key].get(str(fields[key]))  # its own id is that of a caption
+                more = {"id": fields[key]} | ({} if file is None else {"file_name": file})
             yield from ((where, one | more) for one in objects)
         else:
             problems.append(Problem(where, "", "is not a JSON object"))
@@ -97,35 +84,30 @@ def rows_of_columns(value: dict[str, Any], columns: Columns) -> list[dict[str, A
     """
     names, rows, index = (value.get(one) for one in ("columns", "data", "index"))
     if isinstance(names, list) and isinstance(rows, list):
-        if not all(isinstance(one, list) and len(one) == len(names) for one in rows):
-            return []
-        found = [dict(zip(map(str, names), row, strict=True)) for row in rows]
-        if isinstance(index, list) and columns and not has_column(columns[0], map(str, names)):
-            return [{"index": key} | row for key, row in zip(index, found, strict=True)]
-        return found
+        even = all(isinstance(one, list) and len(one) == len(names) for one in rows)
+        found = [dict(zip(map(str, names), row, strict=True)) for row in rows if even]
+        named = not columns or has_column(columns[0], map(str, names))
+        if named or not isinstance(index, list) or len(index) != len(found):
+            return found
+        return [{"index": key} | row for key, row in zip(index, found, strict=True)]
     if len(columns) < 2 or not has_column(columns[1], value):
         return []
-    ours = {
-        name: one
-        for name, one in value.items()
-        if isinstance(one, list | dict)
-        and has_column((*IDS, *_TEXTS, *names_of(columns[1])), [name])
-    }
-    first: Any = next((one for name, one in ours.items() if has_column(columns[1], [name])), None)
-    size = first.keys() if isinstance(first, dict) else len(first or ())
-    wide = {
-        name: one
-        for name, one in value.items()
-        if type(one) is type(first) and size == (one.keys() if type(one) is dict else len(one))
-    }
-    plain = len(wide) == len(value) or len(ours) > 1 or isinstance(first, dict)
-    if first is None or not plain or not ours.keys() <= wide.keys():
+    every = {name: one for name, one in value.items() if isinstance(one, list | dict)}
+    mine = [name for name in every if has_column(columns[1], [name])]
+    if not mine:
         return []
-    if isinstance(first, list):
-        whole = len(wide) > 1 and not any(isinstance(one, dict) for one in first)
-        places = range(len(first)) if whole else ()
-        return [{name: column[place] for name, column in wide.items()} for place in places]
-    return [{"index": key, **{name: one[key] for name, one in wide.items()}} for key in first]
+    ours = {*mine, *(name for name in every if has_column((*IDS, *TEXTS), [name]))}
+    first: Any = every[mine[0]]
+    sizes = {name: one.keys() if type(one) is dict else len(one) for name, one in every.items()}
+    wide = {name: one for name, one in every.items() if sizes[name] == sizes[mine[0]]}
+    listed = isinstance(first, list)
+    if not ours <= wide.keys() or (len(wide) < len(value) and listed and len(ours) < 2):
+        return []
+    if not listed:
+        return [{"index": key, **{name: one[key] for name, one in wide.items()}} for key in first]
+    places = range(len(first)) if wide.keys() != {*mine[:1]} else ()
+    even = not any(isinstance(one, dict) for one in first)
+    return [{name: one[place] for name, one in wide.items()} for place in places if even]
 
 
 def by_key(

@@ -98,5 +98,5 @@ def read_opinions(path: Path, columns: Mapped | None = None) -> Opinions:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     made = Opinions(str(path), found, digest, problems, reading.notes)
     if lost := len(found) - len(made.given):
-        reading.note(f"{lost:,} ratings that are blank, or marks such as NA, were left out")
+        reading.note(f"{lost:,} of {len(found):,} ratings are blank or NA, and were left out")
     return made

@@ -276,13 +276,14 @@ def _table(
     """The rows of a table by the names above them, or, where ids are known, of a key and a text."""
     names: list[str] = []
     rows: Iterator[tuple[str, list[str] | Problem]]
-    delimiter = ","
+    delimiter, counted = ",", False
     if form_of(path) in SHEETS:
         rows = _sheet(path, content)
     else:
         csv.field_size_limit(LONGEST_LINE)
         lines = list(_lines(path, content))
         delimiter = _delimiter(lines, DELIMITERS[form_of(path)], columns, known)
+        counted = any(str(text).startswith(f'"1"{delimiter}') for _, text in lines[1:2])
         rows = _rows(lines, delimiter, known)
     for where, cells in rows:
         if not names:
@@ -295,8 +296,8 @@ def _table(
             else:
                 _check_columns(path, names, columns, "its first line has", given)
                 continue
-        if not isinstance(cells, Problem) and [cells[0], len(cells)] == ["1", len(names) + 1]:
-            names = ["", *names]  # R numbers rows, and gives the numbers no name
+        if not isinstance(cells, Problem) and counted and len(cells) == len(names) + 1:
+            names, counted = ["", *names], False  # R numbers rows, and the numbers have no name
         if isinstance(cells, Problem):
             problems.append(cells)
         elif len(cells) == len(names) and (

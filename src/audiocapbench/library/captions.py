@@ -14,16 +14,7 @@ from typing import Any, NamedTuple
 
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.cells import parsed, split_column
-from audiocapbench.data.columns import (
-    IDS,
-    NUMBERED,
-    PREDICTIONS,
-    REFERENCES,
-    ROLES,
-    Mapped,
-    Reading,
-    has_column,
-)
+from audiocapbench.data.columns import IDS, NUMBERED, ROLES, TEXTS, Mapped, Reading, has_column
 from audiocapbench.data.documents import by_key, rows_of_columns
 from audiocapbench.data.pairing import Pairing
 from audiocapbench.data.predictions import PredictionFile, Predictions, one_text, read_predictions
@@ -148,7 +139,7 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
 
 def _dict_rows(given: Mapping[Any, Any], name: str) -> list[Any]:
     """The rows of a dict as files have them: of columns, or of objects by id; none of texts."""
-    names = PREDICTIONS if name == "predictions" else (*REFERENCES, *NUMBERED)
+    names = (name, *TEXTS, *NUMBERED)
     inner = (one[:1] if isinstance(one, list | tuple) else [one] for one in given.values())
     objects = any(isinstance(one, Mapping) for parts in inner for one in parts)
     if not objects and not has_column((*names, "columns"), map(str, given)):

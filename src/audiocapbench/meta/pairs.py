@@ -291,12 +291,11 @@ def read_csv_pairs(
     for (row, name, _), parts in zip(cells, texts, strict=True) if note else ():
         row[name] = parts
     found = _gather_pairs(path, rows, pairs_of, problems)
-    blank = sum(one.answer is None and not one.votes for one in found)
-    reading.note(note)
     ties = sum(str(row.get("preferred")).strip().lower() == "tie" for _, row in rows)
-    reading.note(
-        f"{blank - ties:,} pairs without 'preferred' were left out" if blank > ties else ""
-    )
+    blank = sum(one.answer is None and not one.votes for one in found) - ties
+    reading.note(note)
+    left = f"{blank:,} of {len(found):,} pairs have no 'preferred', and were left out"
+    reading.note(left if blank > 0 else "")
     (notes if notes is not None else []).extend(f"{path}: {one}" for one in reading.notes)
     return found
 
