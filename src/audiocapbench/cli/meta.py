@@ -20,6 +20,7 @@ from audiocapbench.files import csv_text, write_file
 from audiocapbench.table import Column, Findings, Table, ValueWithInterval, signature_notes
 
 if TYPE_CHECKING:
+    from audiocapbench.meta.blind import SearchedScorer
     from audiocapbench.meta.cheat import CheatTrial
     from audiocapbench.meta.corrupt.captions import CaptionedClip
     from audiocapbench.meta.pairs import CaptionPair, PairSet
@@ -234,6 +235,7 @@ def cheat(
         evaluations (N): So many texts are tried in a --search. [default: 1000]
     """
     from audiocapbench.data.predictions import read_predictions
+    from audiocapbench.meta.blind import EVALUATIONS, searched_scorer
     from audiocapbench.meta.cheat import attack_pairs, pointwise
     from audiocapbench.meta.cheat import cheat as attack
     from audiocapbench.meta.corrupt.captions import read_captions
@@ -242,12 +244,14 @@ def cheat(
     clips = read_captions(captions).clips
     given = None if predictions is None else read_predictions(predictions).texts
     if search:
-        return _search_blind(clips, given, scorer, evaluations, seed, json=json)
+        searched = [searched_scorer(name) for name in dict.fromkeys(scorer)]
+        how = {"evaluations": evaluations or EVALUATIONS, "seed": seed}
+        return _search_blind(clips, given, searched, json=json, **how)
     if evaluations is not None:
         raise AudioCapBenchError("--evaluations bounds a --search; add that")
     pairs = attack_pairs(clips, given, limit=limit, seed=seed)
-    how = vars(session.asking())
-    settings = TrialSettings(data=data, store_url=session.store, seed=seed, **how)
+    asking = vars(session.asking())
+    settings = TrialSettings(data=data, store_url=session.store, seed=seed, **asking)
     trials: list[CheatTrial] = []
     try:
         wanted = [(name, settings) for name in dict.fromkeys(scorer)]
@@ -266,47 +270,43 @@ def cheat(
 def _search_blind(
     clips: "Sequence[CaptionedClip]",
     given: "Mapping[str, str] | None",
-    names: Sequence[str],
-    evaluations: int | None,
-    seed: int,
+    scorers: "Sequence[SearchedScorer]",
     *,
     json: bool,
+    **how: Any,
 ) -> None:
     from audiocapbench.cli.progress import Terminal
-    from audiocapbench.meta import blind
+    from audiocapbench.meta.blind import blind_play
 
-    scorers = [blind.searched_scorer(name) for name in dict.fromkeys(names)]
     answered = [one for one in clips if given is None or given.get(one.id, "").strip()]
-    references = [one.references for one in answered]
+    held_to = [one.references for one in answered]
     captions = None if given is None else [given[one.id] for one in answered]
+    columns = ("caption", "score", Column("gain", form="+.3f"), Column("text", wraps=True))
     tables, facts, warnings = [], list[dict[str, Any]](), list[str]()
-    for name, score, of_corpus in scorers:
-        with Terminal() as host:
-            found = blind.blind_play(
-                score,
-                references,
-                captions,
-                evaluations=evaluations or blind.EVALUATIONS,
-                seed=seed,
-                of_corpus=of_corpus,
-                progress=partial(host.advance, f"texts for {name}"),
-            )
-        rows = [{"caption": f"best {kind}", **one._asdict()} for kind, one in found.best.items()]
-        whose = {"a person's": found.person, "a model's": given and found.honest}
-        whose["another clip's"] = found.other
-        rows += [{"caption": who, "score": one} for who, one in whose.items() if one]
-        columns = ("caption", "score", Column("gain", form="+.3f"), Column("text", wraps=True))
-        title = f"{name}: blind captions, on {found.n:,} clips that the search did not see"
-        tables.append(Table(title, rows, columns, signature_notes([found.signature])))
-        facts.append({"scorer": name, **found.to_dict()})
-        warnings += [
-            f"{name} can be cheated by the {kind} {one.text!r}: {one.gain.value:+.3f} over "
-            f"{'a person' if given is None else 'the model'}'s captions"
-            for kind, one in found.best.items()
-            if one.gain is not None and one.succeeds
-        ]
-    show_result(Findings(tables, {"clips": len(references), "scorers": facts}), json=json)
-    say(*(f"Warning: {one}." for one in warnings))
+    try:
+        for name, score, of_corpus in scorers:
+            with Terminal() as host:
+                how["progress"] = partial(host.advance, f"texts for {name}")
+                found = blind_play(score, held_to, captions, of_corpus=of_corpus, **how)
+            rows = [
+                {"caption": f"best {kind}", **one._asdict()} for kind, one in found.best.items()
+            ]
+            others = {"a person's": found.person, "a model's": given and found.honest}
+            others["another clip's"] = found.other
+            rows += [{"caption": who, "score": one} for who, one in others.items() if one]
+            title = f"{name}: blind captions, on {found.n:,} clips that the search did not see"
+            tables.append(Table(title, rows, columns, signature_notes([found.signature])))
+            facts.append({"scorer": name, **found.to_dict()})
+            warnings += [
+                f"Warning: {name} can be cheated by the {kind} {one.text!r}: "
+                f"{one.gain.value:+.3f} over {'a person' if given is None else 'the model'}'s."
+                for kind, one in found.best.items()
+                if one.gain is not None and one.succeeds
+            ]
+    finally:
+        if tables:
+            show_result(Findings(tables, {"clips": len(held_to), "scorers": facts}), json=json)
+    say(*warnings)
 
 
 def _cheat_tables(trials: "Sequence[CheatTrial]") -> list[Table]:

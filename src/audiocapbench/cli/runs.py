@@ -13,14 +13,7 @@ from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, app
 from audiocapbench.cli.console import ask, print_json, say, show, show_lines, show_result
 from audiocapbench.errors import SHOWN, AudioCapBenchError
-from audiocapbench.table import (
-    Column,
-    Findings,
-    Table,
-    ValueWithInterval,
-    dollars,
-    signature_notes,
-)
+from audiocapbench.table import Column, Findings, Table, dollars, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.store import RunLine, Store
@@ -244,21 +237,18 @@ def show_metric(name: str, *, json: bool = False) -> None:
     Args:
         name (NAME): A metric with its options, or judge:elements.
     """
-    from audiocapbench.judges import create_judge
-    from audiocapbench.meta.blind import measured_scores
+    from audiocapbench.meta.blind import measured_scores, searched_scorer
     from audiocapbench.metrics import find_metric
 
+    scorer, facts = name, dict[str, str]()
     if name.startswith("judge:"):
-        scorer, facts = name, {"name": create_judge(name.removeprefix("judge:")).name}
+        facts["name"] = searched_scorer(name).name
     else:
         metric, parsed = find_metric(name)
-        scorer, facts = f"metric:{parsed}", {"name": str(parsed), "description": metric.description}
-        facts |= {"options": ", ".join(metric.options), "needs": metric.needs}
-        facts |= {"range": f"{metric.min_value:g} to {metric.max_value:g}"}
-    rows = [
-        {**row, "blind": ValueWithInterval(row["blind"], row["ci"])}
-        for row in measured_scores(scorer)
-    ]
+        scorer = f"metric:{parsed}"
+        facts |= {"name": str(parsed), "description": metric.description, "needs": metric.needs}
+        facts["options"] = ", ".join(metric.options)
+        facts["range"] = f"{metric.min_value:g} to {metric.max_value:g}"
     columns = (
         "corpus",
         Column("n", "clips", ","),
@@ -267,6 +257,7 @@ def show_metric(name: str, *, json: bool = False) -> None:
         Column("other", "another clip's", ".3f"),
         Column("affix", "best affix gains", "+.3f"),
     )
+    rows = measured_scores(scorer)
     notes = signature_notes(row["signature"] for row in rows)
     tables = [Table("", [{"": key, "scorer": text} for key, text in facts.items() if text])]
     tables += [Table("What hears nothing", rows, columns, notes, name="blind")] if rows else []

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from audiocapbench.data.pairing import Pairing
     from audiocapbench.data.predictions import PredictionFile
     from audiocapbench.data.problems import Problem
-    from audiocapbench.scores.estimate import Scorer
     from audiocapbench.scores.summary import FileScores
     from audiocapbench.scores.table import ScoreTable
 
@@ -112,15 +111,10 @@ def score(
     [end], [summary] = result.ends, plan.summaries(result)
     document = summary.to_dict()
     if scale == "blind":
-        from audiocapbench.judges.aggregation import OVERALL
-        from audiocapbench.scores.estimate import Scorer
-
-        judges = [Scorer(name, OVERALL) for name in summary.judge_names]
-        scorers = [*map(Scorer, summary.metrics), *judges]
-        table, found = _on_blind_scale(summary.table, scorers, summary.run.model)
+        named = (summary.metrics, summary.judge_names)
+        table, found = _on_blind_scale(summary.table, summary.run.model, *named)
         document |= found
-        if not out.json:
-            show(table)
+        show(*(() if out.json else [table]))
     show_runs(store, [summary], plan.metrics, document if out.json else None)
     out.write([(document, summary.table)])
     warn_about(store, summary.judge_names, [end.run.id], advise=result.judged > 0)
@@ -164,14 +158,16 @@ def _import(
 
 
 def _on_blind_scale(
-    table: "ScoreTable", scorers: "Sequence[Scorer]", model: str
+    table: "ScoreTable", model: str, metrics: Sequence[str], judges: Sequence[str] = ()
 ) -> tuple[Table, dict[str, Any]]:
     """Put scores over blind, and say where they are not above it."""
     from audiocapbench.cli.progress import Terminal
+    from audiocapbench.judges.aggregation import OVERALL
     from audiocapbench.meta import over_blind
+    from audiocapbench.scores.estimate import Scorer
 
     rows = []
-    for one in scorers:
+    for one in [*map(Scorer, metrics), *(Scorer(name, OVERALL) for name in judges)]:
         with Terminal() as host:
             tell = partial(host.advance, f"blind captions for {one.label}")
             over_blind.put_over_blind(table, one, progress=tell)
@@ -226,9 +222,7 @@ def _score_files(
         result, bad = ScoreResult(scores, tuple(map(str, answers.bad))), answers.bad
         model = answers.system or path.stem
     if blind:
-        from audiocapbench.scores.estimate import Scorer
-
-        table, found = _on_blind_scale(scores.table, list(map(Scorer, scores.metrics)), model)
+        table, found = _on_blind_scale(scores.table, model, scores.metrics)
         result = Findings([*result.tables(), table], result.to_dict() | found)
     if scores.ids or out.json:
         show_result(result, json=out.json)

@@ -10,7 +10,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -40,10 +39,8 @@ _CLIMBED_ON, _CHOSEN_ON = 80, 300  # clips that every text is scored on, and the
 _AT_ONCE, _ELITE, _FINALISTS, _SHOWN = 48, 16, 12, 3
 _PIECES = 0.1  # of the texts are pieces of captions as they stand, and all of the first ones
 _TRIES = 40  # for each text that is wanted
-_UNLIKELY = 0.5  # a text is as likely as all but so many of captions that were not learnt from
+_LIKELY = 0.6  # of the words of a text follow the two before them in some caption
 _LONGEST_AFFIX = 10
-_BY_ORDER = (0.05, 0.3, 0.65)  # how far a word, two and three say how likely the last one is
-_UNSEEN = 1e-5
 _NOISE = 1e-6  # what sums in another order make
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,.;]")
 _NEXT_SENTENCE = re.compile(r"(\. )(\w)")
@@ -130,10 +127,13 @@ def measured_scores(scorer: str, signature: str | None = None) -> list[Row]:
     tools/blind_scores.py measures it.
     """
     rows = read_lists("audiocapbench.meta", "blind_scores.json")["rows"]
-    # A trial adds fields of its own to a signature.
-    fields = None if signature is None else set(signature.split("|"))
-    own = [row for row in rows if row["scorer"] == scorer]
-    return [row for row in own if fields is None or fields >= set(row["signature"].split("|"))]
+    return [
+        row | {"blind": ValueWithInterval(row["blind"], row["ci"])}
+        for row in rows
+        # A trial adds fields of its own to a signature.
+        if row["scorer"] == scorer
+        and (signature is None or {*signature.split("|")} >= {*row["signature"].split("|")})
+    ]
 
 
 class HeldOutClips(NamedTuple):
@@ -194,14 +194,14 @@ def blind_play(
 
     Affixes are put to ``captions``, honest ones of the same clips; by default to a reference of
     each that is held to the others. An evaluation is one text, scored on up to 80 clips. What is
-    found is as likely as people's captions by a language model of these references, unless
-    ``fluent`` is False. Where a score hangs on the other captions (``of_corpus``), one text is
+    found stays within what a language model learnt of these references, unless ``fluent`` is
+    False. Where a score hangs on the other captions (``of_corpus``), one text is
     scored at a time, and otherwise many. The same seed finds the same.
     """
     lots = random.Random(seed)
     clips = hold_out(references, captions, lots)
     seen, unseen = map(clips.part, halves(len(clips.references), lots))
-    language = Language(seen, unseen, lots, fluent=fluent)
+    language = Language(seen, lots, fluent=fluent)
     done, found = 0, list[tuple[Kind, str]]()
     for kind, share in KINDS.items():
         if kind != "sentence" and seen.honest is None:
@@ -260,36 +260,30 @@ def _capitals(text: str, *, at_start: bool) -> str:
     return text[:1].upper() + text[1:] if at_start else text
 
 
-def _words(texts: Sequence[str]) -> list[Words]:
-    found = (tuple(_TOKEN.findall(text.lower().strip().rstrip("."))) for text in texts)
-    return [own for own in found if own]
+def _runs(words: Words) -> Iterator[tuple[Words, str]]:
+    """Each word and the end, with the two before it."""
+    framed = ("", "", *words, "")
+    return ((framed[place - 2 : place], framed[place]) for place in range(2, len(framed)))
 
 
 class Language:
-    """How the captions of a corpus are written: runs of up to three words, capitals and stops."""
+    """How captions are written: what follows a word, or two, and whether with capital and stop."""
 
-    def __init__(
-        self, seen: HeldOutClips, unseen: HeldOutClips, lots: random.Random, *, fluent: bool = True
-    ) -> None:
-        learnt, others = (
-            [text for own in half.references for text in own] + (half.people or [])
-            for half in (seen, unseen)
-        )
-        self.lots, self.fluent, self.captions = lots, fluent, _words(learnt)
-        if not self.captions or not _words(others):
+    def __init__(self, clips: HeldOutClips, lots: random.Random, *, fluent: bool = True) -> None:
+        learnt = [text for own in clips.references for text in own] + (clips.people or [])
+        words = (tuple(_TOKEN.findall(text.lower().strip().rstrip("."))) for text in learnt)
+        self.lots, self.fluent, self.captions = lots, fluent, [own for own in words if own]
+        if not self.captions:
             raise TrialError("the references have no words to play blind with")
         self.capital = sum(text[:1].isupper() for text in learnt) * 2 > len(learnt)
         self.stop = sum(text.strip().endswith(".") for text in learnt) * 2 > len(learnt)
+        self.longest = max(map(len, self.captions))
         self.following = defaultdict[Words, Counter[str]](Counter)
         for kind in ("sentence", "suffix", "prefix"):
             for own in map(self.cut, [kind] * len(self.captions), self.captions):
-                framed = ("", "", *own, "")
-                for place in range(2, len(framed)):
-                    for order in range(len(_BY_ORDER)):
-                        self.following[framed[place - order : place]][framed[place]] += 1
-        self.totals = {run: own.total() for run, own in self.following.items()}
-        self.least = float(np.quantile([self.likelihood(own) for own in _words(others)], _UNLIKELY))
-        self.longest = max(map(len, self.captions))
+                for before, word in _runs(own):
+                    for order in range(3):
+                        self.following[before[order:]][word] += 1
 
     def cut(self, kind: str, words: Words) -> Words:
         """The words, or some at their end or their start with a slot for the rest."""
@@ -298,31 +292,21 @@ class Language:
         pieces = {"suffix": tail, "prefix": head, "template": (*head, *tail[1:])}
         return pieces.get(kind, words)
 
-    def likelihood(self, words: Words) -> float:
-        """The mean log of each word's probability after the two before it."""
-        framed, logs = ("", "", *words, ""), list[float]()
-        for place in range(2, len(framed)):
-            chance = _UNSEEN
-            for order, weight in enumerate(_BY_ORDER):
-                run = framed[place - order : place]
-                if run in self.totals:
-                    chance += weight * self.following[run][framed[place]] / self.totals[run]
-            logs.append(np.log(chance))
-        return float(np.mean(logs))
-
     def next_word(self, before: Words) -> str:
         """A word that follows these two, drawn as often as it does; empty at the end."""
         run = before if self.fluent else ()
-        while run not in self.totals or (len(run) > 1 and self.lots.random() < 0.3):
+        while run not in self.following or (len(run) > 1 and self.lots.random() < 0.3):
             run = run[1:]
         return self.lots.choices([*self.following[run]], [*self.following[run].values()])[0]
 
     def allows(self, words: Words) -> bool:
+        """Whether every two words stand together in some caption, and most of three."""
         size = sum(word != SLOT for word in words)
         fits = 0 < size <= (_LONGEST_AFFIX if size < len(words) else self.longest)
-        pairs = pairwise(("", *words, ""))
-        known = not self.fluent or all(two in self.following.get((one,), ()) for one, two in pairs)
-        return fits and known and (not self.fluent or self.likelihood(words) >= self.least)
+        runs, known = list(_runs(words)), self.following
+        two = (word in known.get(before[1:], ()) for before, word in runs)
+        three = (word in known.get(before, ()) for before, word in runs)
+        return fits and (not self.fluent or (all(two) and sum(three) >= _LIKELY * len(runs)))
 
     def written(self, words: Words) -> str:
         """Words as this corpus writes captions; what has a slot is written when it is applied."""
@@ -387,23 +371,20 @@ class Climb:
         return list(made)
 
     def _moved(self, words: Words, elite: list[Words]) -> Words:
-        """The words with some left out, put in, replaced or crossed; a slot stays where it is."""
+        """The words with some left out, put in or replaced; a slot stays where it is."""
         slot = words.index(SLOT) if SLOT in words else len(words)
         low = slot + 1 if self.kind == "suffix" else 0
         start = self.lots.randint(low, slot if self.kind == "prefix" else len(words))
         end = min(start + self.lots.choice((0, 0, 1, 1, 1, 2, 3, 5)), len(words))
         end = min(end, slot) if start <= slot else end
-        move, put_in = self.lots.random(), list[str]()
-        if move < 0.5:
+        put_in = list[str]()
+        if (move := self.lots.random()) < 0.5:
             for _ in range(self.lots.choice((1, 1, 1, 2, 3))):
                 put_in.append(self.language.next_word(("", "", *words[:start], *put_in)[-2:]))
-        elif move < 0.75:
-            own = self.lots.choice(self.language.captions)
+        elif move < 0.8:
+            own = self.lots.choice(elite if move < 0.6 else self.language.captions)
             place = self.lots.randrange(len(own))
-            put_in += own[place : place + self.lots.randint(1, 5)]
-        elif move < 0.85 and self.kind == "sentence":
-            other = self.lots.choice(elite)
-            return (*words[:start], *other[self.lots.randrange(len(other)) :])
+            put_in += own[place : place + self.lots.randint(1, 6)]
         elif move < 0.9 and not self.language.fluent:
-            put_in = ["".join(words[start:end])]  # words run together
+            put_in.append("".join(words[start:end]))  # words run together
         return (*words[:start], *(word for word in put_in if word not in ("", SLOT)), *words[end:])

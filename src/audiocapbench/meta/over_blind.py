@@ -42,7 +42,7 @@ def put_over_blind(
     ``OVER`` has no value where people are not surely above blind: the scale has no length there.
     TrialError for what hears or asks a model, and where nobody's caption can be held out.
     """
-    searched = searched_by(scorer)
+    searched = blind.searched_scorer(f"{'judge' if scorer.judge else 'metric'}:{scorer.name}")
     if isinstance(table, RunTable) and table.raced:
         raise TrialError("a race stopped this run; from blind to people is of whole runs")
     lots, asked, answers = random.Random(seed), table.group(scorer).samples, _answers(table)
@@ -65,8 +65,8 @@ def put_over_blind(
         held = blind.HeldOutClips([tuple(one.references) for one in corpus], own, None)
         both = blind.halves(len(corpus), lots)
         for learnt, other in (both, both[::-1]):
-            seen, unseen = held.part(learnt), held.part(other)
-            climb = blind.Climb(searched, "sentence", seen, blind.Language(seen, unseen, lots))
+            seen = held.part(learnt)
+            climb = blind.Climb(searched, "sentence", seen, blind.Language(seen, lots))
             for done in climb.rounds(evaluations):
                 progress(before + done, 2 * evaluations * len(weights))
             before += evaluations
@@ -96,10 +96,6 @@ def put_over_blind(
     if not _is_above_0(estimate(lambda side: side[2] - side[1])):
         found[OVER] = replace(found[OVER], value=None, interval=None)
     table.computed.update({(scorer, key): one for key, one in found.items()})
-
-
-def searched_by(scorer: Scorer) -> blind.SearchedScorer:
-    return blind.searched_scorer(f"{'judge' if scorer.judge else 'metric'}:{scorer.name}")
 
 
 def over_blind(table: ScoreTable, scorer: Scorer) -> dict[GroupKey, Estimate]:

@@ -72,7 +72,7 @@ def trial_tables(
             )
     for one in tried:
         found = measured_scores(one.scorer, str(one.signature))
-        words = ", ".join("{blind:.2f} on {corpus}".format_map(row) for row in found)
+        words = ", ".join("{blind.value:.2f} on {corpus}".format_map(row) for row in found)
         notes += [f"{one.scorer}: a caption that hears nothing gets {words}"] if found else []
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
     notes.append(f"{first.n:,} pairs, captions {pairs.text}{undecided}")
