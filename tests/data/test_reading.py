@@ -656,7 +656,7 @@ MANY = {f"clip{n}": [f"Caption {n} of a dog", f"Another {n} about dogs"] for n i
         ),
         (
             {key: f"a short text of {key}" for key in MANY},
-            {key: [f"{key}: a dog barks at a car. " * 5] for key in MANY},
+            {key: [", ".join([f"A dog of {key} barks."] * 5)] for key in MANY},
             {},
             "several may be written as one",
         ),
@@ -761,6 +761,78 @@ def test_a_blank_row_among_captions_of_a_clip_is_left_out_and_said(tmp_path: Pat
     assert "1 references that are blank" in reading.notes[0]
 
 
+def test_a_column_that_repeats_a_numbered_one_counts_once(tmp_path: Path) -> None:
+    rows = f"a.wav,{TWO},{ONE},{TWO}\nb.wav,{THREE},{THREE},{FOUR}\nc.wav,,{ONE},{TWO}\n"
+    found, reading = references(
+        write(tmp_path / "r.csv", f"id,caption,caption_1,caption_2\n{rows}")
+    )
+    assert found == BOTH | {"c.wav": (ONE, TWO)}
+    assert "repeats a numbered one, and was left out" in reading.notes[-1]
+    others = rows.replace(f"a.wav,{TWO}", f"a.wav,{FOUR}")
+    path = write(tmp_path / "r.csv", f"id,caption,caption_1,caption_2\n{others}")
+    assert references(path)[0]["a.wav"] == (FOUR, ONE, TWO)
+
+
+def test_a_blank_text_in_a_list_is_left_out_and_said(tmp_path: Path) -> None:
+    row = json.dumps({"id": "a", "references": [ONE, TWO, ""]})
+    found, reading = references(write(tmp_path / "r.jsonl", row))
+    assert found == {"a": (ONE, TWO)}
+    assert "1 references that are blank" in reading.notes[0]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        json.dumps({"caption": ONE}),
+        str({"generated_text": ONE, "score": 0.5}),
+        json.dumps([{"generated_text": ONE}]),
+        f"['{ONE}']",
+    ],
+)
+def test_a_prediction_that_is_an_object_with_one_text_is_read_and_said(
+    tmp_path: Path, cell: str
+) -> None:
+    own = read_predictions(write(tmp_path / "p.csv", f"id,pred\na,{quoted(cell)}\nb,{TWO}\n"))
+    assert own.texts == {"a": ONE, "b": TWO}
+    assert own.readings[0].notes == [
+        "1 predictions are written as a list or an object, and their text was read"
+    ]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        json.dumps({"caption": ONE, "text": TWO}),
+        json.dumps({"score": 1}),
+        json.dumps([{"caption": ONE}, {"caption": TWO}]),
+        '{"caption": "A dog',
+        "[92, 6]",
+    ],
+)
+def test_a_prediction_that_is_no_text_is_none(tmp_path: Path, cell: str) -> None:
+    own = read_predictions(write(tmp_path / "p.csv", f"id,pred\na,{quoted(cell)}\nb,{TWO}\n"))
+    assert own.texts == {"b": TWO}
+    assert len(own.bad) == 1
+    with pytest.raises(DatasetError, match=r"\[foo\] is no form of a prediction"):
+        read_predictions(tmp_path / "p.csv", columns={"prediction": "pred[foo]"})
+
+
+@pytest.mark.parametrize(
+    "marked", ["<think>hm</think>{}", "<s> {} </s>", "{} <pad>", "b'{}'", '"{}"', "**Caption:** {}"]
+)
+def test_markup_around_predictions_is_said(marked: str) -> None:
+    texts = {key: marked.format(f"a text of {key}") for key in MANY}
+    found = Pairing.of(Predictions.of_texts(texts), samples_of(MANY)).warnings()
+    assert any("6 of 6 predictions have markup" in one for one in found)
+
+
+def test_references_that_repeat_within_a_clip_are_said() -> None:
+    given = {key: [*texts, texts[0]] for key, texts in MANY.items()}
+    texts = {key: f"a text of {key}" for key in MANY}
+    found = Pairing.of(Predictions.of_texts(texts), samples_of(given)).warnings()
+    assert found == ["6 references repeat another of their clip, and count again"]
+
+
 def test_column_names_within_a_file_are_no_sample(tmp_path: Path) -> None:
     """As where two files were joined."""
     path = tmp_path / "joined.csv"
@@ -788,9 +860,9 @@ def test_rows_without_ids_that_repeat_a_prediction_are_refused(tmp_path: Path) -
 
 
 def test_what_is_usual_is_not_doubted(tmp_path: Path) -> None:
-    texts = {f"clip{n}": f"text {n}" for n in range(6)}
+    texts = {f"clip{n}": f"a text about clip {n} with ten words, as others" for n in range(6)}
     long = {
-        key: [f"{key} is a slow song with drums, " * 4 + "Loud. " * n]
+        key: [f"{key} is a slow song with drums, " * 3 + "Loud. " * n]
         for n, key in enumerate(texts)
     }
     reading = Reading(tmp_path / "audiocaps" / "train.csv")

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from audiocapbench.data.columns import REFERENCES, fold_name, numbered
+from audiocapbench.data.columns import PREDICTIONS, REFERENCES, fold_name, numbered
 from audiocapbench.data.problems import Problem, parse_json
 from audiocapbench.errors import DatasetError
 
 _LONGEST = 1 << 20
+_TEXTS = frozenset((*REFERENCES, *PREDICTIONS))
 _MATES = {"[": "]", "(": ")", "{": "}"}
 _OPENING = "[({'\""
 _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
@@ -67,6 +68,9 @@ _NUMBER = re.compile(
     r"(?:([0-9]{1,2})[.):]|([a-t])\))(?=\s*\S)\s*",
     re.IGNORECASE,
 )
+SERIALISED = re.compile(r"""\s*(?:[\[{]\s*['"\[{]|\[\s*-?\d[\d.,\s-]*\])""")
+"""How an object begins that is no text, or a list."""
+
 SEVERAL = re.compile(r"\S\s*(?:\|+|<sep>|\[sep\])\s*\S", re.IGNORECASE)
 """What stands between several predictions, and in the words of none."""
 
@@ -88,7 +92,7 @@ def texts_of(value: Any) -> list[str] | None:
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):
-        named = [one for key, one in value.items() if fold_name(str(key)) in REFERENCES]
+        named = [one for key, one in value.items() if fold_name(str(key)) in _TEXTS]
         by_number = all(str(key).isdecimal() for key in value) or value.keys() == {
             *numbered(tuple(map(str, value)))
         }

@@ -1,7 +1,6 @@
 """Predictions beside their references: how they met, as they stand, and what to doubt in it."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -16,7 +15,11 @@ from audiocapbench.errors import DatasetError, did_you_mean
 
 _SHOWN, _NONE = 3, 5e-4
 _FEW, _VERBATIM, _LONG, _TIMES, _OFTEN = 3, 0.9, 60, 3, 0.7
-_END = re.compile(r"[.!?](?=\s|$)")
+_MARKUP = re.compile(
+    r"""<[|/]?\w[^<>]{0,20}>|^b(['"]).*\1$|^(["'`“‘«]).*["'`”’»]$|```|\*\*"""
+    r"|^\W*(?:caption|answer|assistant|output|description|prediction)\W{0,3}:",
+    re.IGNORECASE | re.DOTALL,
+)
 _AT_SPACES = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4")
 _OF_FIVE = {"clotho": (1043, 1045, 2893, 3839), "audiocaps": (957, 964, 975, 494, 495)}
 """Corpora with five captions a clip, and how many clips the sets of these have."""
@@ -39,6 +42,16 @@ _BEYOND = {
 
 def _cut(text: str, room: int) -> str:
     return repr(text) if len(text) < room - 2 else repr(f"{text[: room - 3]}…")
+
+
+def _marked(side: str, texts: Sequence[str]) -> list[str]:
+    marked = [text for text in texts if _MARKUP.search(text.strip())]
+    if 2 * len(marked) < max(len(texts), 1):
+        return []
+    return [
+        f"{len(marked):,} of {len(texts):,} {side} have markup or quotes around them, such as "
+        f"{marked[0]!r:.60}, which metrics take for words"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +155,15 @@ class Pairing:
             )
         words = median([len(one.references[0].split()) for one in samples] or [0])
         own = median([len(text.split()) for _, text in pairs] or [words])
-        ends = Counter(len(_END.findall(one.references[0])) for one in samples)
-        sentences, often = ends.most_common(1)[0] if ends else (0, 0)
-        plural = (self.references.columns if self.references else {}).get("references", "")[-1:]
-        joined = plural == "s" or (sentences >= _FEW and 2 * often >= len(samples))
-        if words > _LONG or (words > _LONG / 3 and words > _TIMES * own and joined):
+        if words > _LONG or (words > _LONG / 3 and words > _TIMES * own):
             found.append(
                 f"references have {words:g} words on median, and predictions {own:g}; several may "
                 "be written as one"
             )
+        found += _marked("predictions", [text for _, text in pairs])
+        found += _marked("references", [one.references[0] for one in samples])
+        if again := sum(len(one.references) - len({*one.references}) for one in samples):
+            found.append(f"{again:,} references repeat another of their clip, and count again")
         split = [name for name in scores or () if name in _AT_SPACES]
         stops = [(text[-1:] == ".", one.references[0][-1:] == ".") for one, text in pairs]
         ours, theirs = (sum(column) for column in zip(*stops, strict=True)) if stops else (0, 0)

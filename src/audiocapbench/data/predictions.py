@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from audiocapbench.data import records
-from audiocapbench.data.cells import SEVERAL, is_missing, parsed, texts_of
+from audiocapbench.data.cells import SERIALISED, SEVERAL, is_missing, parsed, texts_of
 from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, Mapped, Reading, Roles
 from audiocapbench.data.documents import Record, objects_of
 from audiocapbench.data.outcome import SCORED, Status
@@ -17,6 +17,7 @@ from audiocapbench.data.problems import Problem, check_storable, form_of, read_j
 from audiocapbench.errors import DatasetError
 
 _RESULTS = "results"
+_OPENING = ("[", "(", "{")
 _ALL = "all"
 _PART = "subtask"
 _HEADS = ("corpus_scores", "model_id", "provider")
@@ -212,7 +213,16 @@ def _check_texts(found: Predictions, reading: Reading, *, by_row: bool) -> None:
         )
     if marks := sum(is_missing(one.fields.get("prediction")) for one in found.by_id.values()):
         reading.note(f"{marks:,} predictions are marks such as NA, and count as empty")
-    texts = [] if reading.forms.get("prediction") == "text" else list(found.texts.values())
+    given = [str(one.fields.get("prediction", "")).strip() for one in found.by_id.values()]
+    read = sum(a[:1] in _OPENING and a != b.strip() for a, b in zip(given, every, strict=True) if b)
+    said = f"{read:,} predictions are written as a list or an object, and their text was read"
+    reading.note(said if read else "")
+    texts = list(found.texts.values())
+    if form := reading.forms.get("prediction"):
+        texts = []
+        if form != "text":
+            what = f"[{form}] is no form of a prediction, which is one text"
+            raise DatasetError(f"{reading.path}: {what}; leave it out, or write [text]")
     if texts and sum(bool(SEVERAL.search(one)) for one in texts) >= 0.9 * len(texts):
         column = reading.columns.get("prediction", "prediction")
         raise DatasetError(
@@ -280,12 +290,15 @@ def _add(
 
 
 def one_text(value: Any, *, several: bool = False) -> Any:
-    """The text of a list of one, written as a list or in a cell; or of ``several``, as JSON."""
-    listed = isinstance(value, str) and value.lstrip()[:1] in ("[", "(")
-    texts = parsed(value) if listed else texts_of(value) if isinstance(value, list) else None
+    """The text of a list or object of one, itself or in a cell; or of ``several``, as JSON."""
+    texts = parsed(value) if isinstance(value, str) and value.lstrip()[:1] in _OPENING else None
+    if isinstance(value, list | dict):
+        texts = texts_of(value)
     if several and (texts or (isinstance(value, str) and value.strip())):
         return json.dumps(texts or [value])
-    return value if texts is None else texts[0] if len(texts) == 1 else texts
+    if texts is None:
+        return {} if isinstance(value, str) and SERIALISED.match(value) else value
+    return texts[0] if len(texts) == 1 else texts
 
 
 def _texts(

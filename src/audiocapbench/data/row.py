@@ -180,6 +180,7 @@ def _clips(
     rivals: dict[str, Counter[str]] = {}
     blank: dict[object, str] = {}
     systems: dict[tuple[object, str], str] = {}
+    wide: list[tuple[list[Any], dict[str, Any], Sequence[str]]] = []
     lost = repeats = 0
     for number, (where, record) in enumerate(every, 1):
         listed, texts, numbers = (
@@ -217,16 +218,36 @@ def _clips(
         ]
         repeats += len(texts) - len(own)
         _add_row(found[key][1], fields, own, where, problems)
+        wide += [(found[key][1]["references"], record, numbers)] if numbers[1:] else []
         for name, one in fields.items():
             if name[-3:] == "_id" or name == "file_name":
                 rivals.setdefault(name, Counter())[str(one)] += 1
     if reading is not None:
         _check_ids(reading, len(found), rivals)
-        again = f"{repeats:,} references that it repeats for each system count once"
-        reading.note(again if repeats else "")
+        reading.note(
+            f"{repeats:,} references that it repeats for each system count once" * bool(repeats)
+        )
+    _leave_out_copies(wide, reading or Reading(path))
     _split_cells(path, cells, reading or Reading(path))
     problems += _leave_out_missing(found, blank, lost, reading)
     yield from found.values()
+
+
+def _leave_out_copies(
+    wide: Sequence[tuple[list[Any], Mapping[str, Any], Sequence[str]]], reading: Reading
+) -> None:
+    """Leave out a column that repeats a numbered one wherever there are both, such as a caption
+    beside caption_1."""
+    both = [
+        (texts, record[first], [record[name] for name in numbers])
+        for texts, record, (first, *numbers) in wide
+        if not fold_name(first)[-1:].isdecimal()
+        and record[first] in texts
+        and any(record[name] for name in numbers)
+    ]
+    for texts, text, _ in both if all(text in others for _, text, others in both) else ():
+        texts.remove(text)
+        reading.note("its column without a number repeats a numbered one, and was left out")
 
 
 def _leave_out_missing(
@@ -238,7 +259,7 @@ def _leave_out_missing(
     """Leave out references that are marks of none, say how many with those ``lost`` before, and
     return a problem for each clip that has no others."""
     for key, (where, fields) in list(found.items()) if reading is not None else ():
-        there = [one for one in fields["references"] if not is_missing(one)]
+        there = [one for one in fields["references"] if not is_missing(one) and str(one).strip()]
         lost += len(fields["references"]) - len(there)
         if fields["references"] and not there:
             del found[key]
