@@ -152,3 +152,23 @@ def test_a_run_keeps_its_scale_and_the_leaderboard_shows_it(tmp_path: Path) -> N
     [board] = json.loads(shown.stdout)["boards"]
     assert board["runs"][0]["over_blind"]["score"] < 0
     assert any(note.startswith("Warning: deaf is not surely above") for note in board["notes"])
+
+
+def test_a_run_and_a_benchmark_are_corpora_of_a_search(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"s{n}", "prediction": text, "references": own}
+        for n, (text, own) in enumerate(zip(HEARS, REFERENCES, strict=True))
+    ]
+    file = tmp_path / "a.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    given = ("--references", "a.jsonl", "--model", "mine")
+    run_command("import", "a.jsonl", *given, cwd=tmp_path)
+    words = ("meta", "cheat", "--search", "--evaluations", "20", "--scorer", "metric:rouge_l")
+    done = run_command(*words, "--captions", "1", cwd=tmp_path)
+    assert "a model's" in done.stdout, done.stderr
+    done = run_command(*words, "--captions", "demo", cwd=tmp_path)
+    assert "best sentence" in done.stdout, done.stderr
+    done = run_command(*words, "--captions", "absent.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "absent.csv" in done.stderr
+    assert run_command(*words, "--captions", "demmo", cwd=tmp_path).returncode == 2

@@ -209,7 +209,7 @@ def _agreed_scorers(
 @options.command(meta_app.command)
 def cheat(
     *,
-    captions: Path,
+    captions: str,
     scorer: list[str],
     predictions: Path | None = None,
     limit: Annotated[int, Option(min=2)] = 200,
@@ -227,22 +227,36 @@ def cheat(
     what they score is measured on the other half.
 
     Args:
-        captions (FILE): What people wrote, as for 'corrupt': two captions a clip or more.
+        captions (FILE): What people wrote, as for 'corrupt': two captions a clip or more; or a
+            benchmark, such as mecat-caption=DIR, or the number of a run, whose answers are then the
+            --predictions.
         scorer (KIND:NAME): metric:NAME, judge:NAME, rate:MODEL or clap:NAME; may be repeated.
         predictions (FILE): Honest captions by a model, id,prediction.
         limit (N): At most so many clips, drawn by the seed; a search takes all.
         search: Search for the best blind captions of a metric or of judge:elements.
         evaluations (N): So many texts are tried in a --search. [default: 1000]
     """
+    from audiocapbench.benchmarks.registry import named_benchmark
     from audiocapbench.data.predictions import read_predictions
     from audiocapbench.meta.blind import EVALUATIONS, searched_scorer
     from audiocapbench.meta.cheat import attack_pairs, pointwise
     from audiocapbench.meta.cheat import cheat as attack
-    from audiocapbench.meta.corrupt.captions import read_captions
+    from audiocapbench.meta.corrupt.captions import caption_set, read_captions
+    from audiocapbench.meta.over_blind import answers_of
     from audiocapbench.meta.scorers.scorer import TrialSettings
+    from audiocapbench.scores.table import TableReader
 
-    clips = read_captions(captions).clips
     given = None if predictions is None else read_predictions(predictions).texts
+    if Path(captions).exists() or Path(captions).suffix:
+        clips = read_captions(Path(captions)).clips
+    else:
+        if captions.isdecimal():
+            kept = options.open_store(session.store)
+            table = TableReader(kept).read(kept.run(int(captions)))
+            samples, given = table.samples, dict(answers_of(table)) if given is None else given
+        else:
+            samples = named_benchmark(captions).samples
+        clips = caption_set([(one.id, one.clip.file_name, one.references) for one in samples]).clips
     if search:
         searched = [searched_scorer(name) for name in dict.fromkeys(scorer)]
         how = {"evaluations": evaluations or EVALUATIONS, "seed": seed}

@@ -45,7 +45,7 @@ def put_over_blind(
     searched = blind.searched_scorer(f"{'judge' if scorer.judge else 'metric'}:{scorer.name}")
     if isinstance(table, RunTable) and table.raced:
         raise TrialError("a race stopped this run; from blind to people is of whole runs")
-    lots, asked, answers = random.Random(seed), table.group(scorer).samples, _answers(table)
+    lots, asked, answers = random.Random(seed), table.group(scorer).samples, answers_of(table)
     people, samples = dict[str, str](), list[Sample]()
     for one in asked:
         if one.id in answers and len(own := blind.distinct(one.references)) > 1:
@@ -125,7 +125,8 @@ def _is_above_0(one: Estimate) -> bool:
     return one.interval is not None and one.interval.low > 0
 
 
-def _answers(table: ScoreTable) -> Mapping[str, str]:
+def answers_of(table: ScoreTable) -> Mapping[str, str]:
+    """The texts that can be scored, by sample."""
     if not isinstance(table, RunTable):
         return table.texts
     texts = {key: one.reply.text or "" for key, one in table.outcomes.items()}
