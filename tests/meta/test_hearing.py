@@ -71,6 +71,27 @@ def test_scores_that_name_their_clip_are_of_that_clip_alone(tmp_path: Path) -> N
         create_scorer(f"scores:{alike}").choose([pair("3.wav")])
 
 
+@pytest.mark.parametrize("clip", ["1.wav", None])
+def test_captions_that_differ_by_a_full_stop_have_scores_of_their_own(
+    tmp_path: Path, clip: str | None
+) -> None:
+    rows = [{"caption": BARK, "score": 1}, {"caption": f"{BARK}.", "score": 0}]
+    rows.append({"caption": "a cat", "score": 0.5})
+    file = write_json(
+        tmp_path / "s.json", [one | {"file_name": clip} if clip else one for one in rows]
+    )
+    asked = [
+        pair(clip),
+        pair(clip, f"{BARK}."),
+        pair(clip, f" {BARK} ."),
+        pair(clip, second="a cat."),
+    ]
+    assert list(create_scorer(f"scores:{file}").choose(asked)) == [FIRST, SECOND, UNKNOWN, FIRST]
+    twice = write_json(tmp_path / "twice.json", [rows[0], rows[0] | {"score": 0.5}])
+    with pytest.raises(InvalidDataError, match="a second time"):
+        create_scorer(f"scores:{twice}").choose(asked)
+
+
 @pytest.mark.parametrize("results", [["1.wav"], [{"file_name": "1.wav", "Human-Human": {}}]])
 def test_a_result_file_without_its_pairs_is_refused(tmp_path: Path, results: object) -> None:
     file = write_json(tmp_path / "caf.json", [{"Result_Metric": {}}, {"Results": results}])

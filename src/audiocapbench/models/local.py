@@ -17,14 +17,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
-from audiocapbench.models import (
-    AudioContract,
-    BatchModel,
-    Model,
-    ModelSettings,
-    Provider,
-    Question,
-)
+from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Provider, Question
 from audiocapbench.models import checkpoint as checkpoints
 from audiocapbench.models.checkpoint import ChatProcessor, LocalName
 from audiocapbench.models.model import REMOTE_EXECUTION
@@ -376,7 +369,7 @@ def samples_of(question: Question) -> NDArray[np.float32] | None:
 
 
 def local_provider(
-    name: str, by: str, model: Callable[..., Model], options: tuple[str, ...], *packages: str
+    name: str, by: str, model: Callable[..., Any], options: tuple[str, ...], *packages: str
 ) -> Provider:
     return Provider(
         name,

@@ -123,7 +123,7 @@ class ScoresFile(PointwiseScorer):
             if row is not None:
                 rows.append(row.value[::-1] if turned else row.value)
                 continue
-            keys = [_keys(pair.audio, normalised(one)) for one in (pair.first, pair.second)]
+            keys = [_caption_keys(pair.audio, one) for one in (pair.first, pair.second)]
             alone = [next((known[key] for key in own if key in known), None) for own in keys]
             rows.append([one.value[0] if one else math.nan for one in alone])
         first, second = np.array(rows, dtype=np.float64).reshape(-1, 2).T
@@ -145,10 +145,13 @@ def _read(
         fields = renamed(given, _NAMES)
         texts = [one for name in ("first", "second") if isinstance(one := fields.get(name), str)]
         captions = tuple(map(normalised, texts)) if len(texts) > 1 else ()
-        told = (normalised(str(fields["caption"])),) if _of_caption(fields) else captions
+        caption = str(fields["caption"]) if _of_caption(fields) else ""
+        told = (normalised(caption),) if caption else captions
         clip = fields.get("clip")
         key: _Key = _keys(clip, *told)[0] if told else ()
-        also = [key, _keys(None, *told)[1]] if clip and told else []
+        key = _caption_keys(clip, caption)[0] if caption else key
+        also = [_keys(clip, *told)[0]] if caption or (clip and told) else []
+        also += [_keys(None, *told)[1]] if clip and told else []
         if fields.get("id") and not _of_caption(fields):
             key = ("id", str(fields["id"]))
         value = value_of(fields)
@@ -188,6 +191,12 @@ def _keys(clip: object, *texts: str) -> list[_Key]:
     return [("captions" if len(texts) > 1 else "caption", place, *texts) for place in places]
 
 
+def _caption_keys(clip: object, text: str) -> list[_Key]:
+    """What a caption alone is looked up by: as written first, for some differ by a full stop."""
+    keys = ((("as written", key[1], text), key) for key in _keys(clip, normalised(text)))
+    return list(chain.from_iterable(keys))
+
+
 def _of_caption(fields: dict[str, Any]) -> bool:
     return bool(fields.get("caption")) and "score" in fields and "score_first" not in fields
 
@@ -210,7 +219,7 @@ def _rows_of(
         key in known
         for pair in pairs
         for text in (pair.first, pair.second)
-        for key in _keys(pair.audio, normalised(text))
+        for key in _caption_keys(pair.audio, text)
     )
     if pairs and not told:
         raise TrialError(
