@@ -1,5 +1,6 @@
 """From blind to people: where a model's score stands between the two."""
 
+import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -151,6 +152,9 @@ def test_a_run_keeps_its_scale_and_the_leaderboard_shows_it(tmp_path: Path) -> N
     shown = run_command("leaderboard", "--metric", "rouge_l", "--json", cwd=tmp_path)
     [board] = json.loads(shown.stdout)["boards"]
     assert board["runs"][0]["over_blind"]["score"] < 0
+    table = run_command("leaderboard", "--metric", "rouge_l", "--format", "csv", cwd=tmp_path)
+    [row] = csv.DictReader(table.stdout.splitlines())
+    assert float(row["over_blind_low"]) < float(row["over_blind"]) < 0
     assert any(note.startswith("Warning: deaf is not surely above") for note in board["notes"])
 
 

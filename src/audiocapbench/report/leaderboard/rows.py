@@ -50,9 +50,10 @@ def record(board: Board, one: Entry, name: str = EVERYTHING) -> Row:
     if name == EVERYTHING:
         row |= {"cost_usd": table.cost_usd, "judge_cost_usd": one.judge_cost_usd}
         row |= {"latency_s": table.latency_s}
-        if (people := board.people.get(run.id)) is not None:
-            low, high = people.interval or (None, None)
-            row |= {"people": people.value, "people_low": low, "people_high": high}
+        scales = {"people": board.people.get(run.id), "over_blind": one.over_blind}
+        for scale, own in scales.items():
+            low, high = (own and own.interval) or (None, None)
+            row |= {scale: own.value, f"{scale}_low": low, f"{scale}_high": high} if own else {}
     return row
 
 
