@@ -430,7 +430,7 @@ def test_dicts_are_read_as_json_files_are() -> None:
 
 def test_a_result_without_scores_says_why() -> None:
     result = acb.score({"a": None}, {"a": ["A dog."]}, "rouge_l")
-    with pytest.raises(KeyError, match="there are none, as nothing was there to score"):
+    with pytest.raises(KeyError, match="no sample has a prediction to score"):
         result["rouge_l"]
     with pytest.raises(AttributeError, match="no sample has a prediction"):
         _ = result.value

@@ -13,6 +13,7 @@ FILES = (
     *("file_name", "audio_file", "filename", "file", "fname", "audio", "path", "audio_path"),
     *("file_path", "filepath", "audio_filepath", "audio_filename", "audio_name", "audio_file_name"),
     *("wav", "wav_path", "wav_file", "sound", "sound_file", "sound_path", "file_names"),
+    *("clip_name", "clip_path"),
 )
 INDEXES = ("index", "idx", "unnamed_0", "index_level_0", "level_0", "")
 """What pandas calls the numbers of rows: an id where there is no other."""
@@ -28,7 +29,7 @@ _SURELY_PREDICTED = (
     *("hypotheses", "hyp", "hyps", "generated_caption", "caption_generated", "generated"),
     *("generation", "generated_text", "model_output", "model_response", "completion"),
     *("pred_caption", "caption_pred", "predicted_captions", "outputs", "responses", "completions"),
-    *("generations", "generated_captions", "generated_texts", "model_outputs"),
+    *("generations", "generated_captions", "generated_texts", "model_outputs", "answers"),
 )
 # A caption beside something that is surely a prediction is a reference: it comes after them.
 PREDICTIONS = (*_SURELY_PREDICTED, "answer", "caption", "captions", "text")

@@ -53,13 +53,12 @@ def objects_of(
     for place, fields in enumerate(value):
         where = f"{path.name} {named}[{place}]"
         if isinstance(fields, dict):
-            objects = [fields] if by_id else by_key(fields, columns, known)
             about = (one for one in files if files[one] or named == "annotations")
-            more = dict[str, Any]()
             if key := next((one for one in about if one in fields), ""):
                 file = files[key].get(str(fields[key]))  # its own id is that of a caption
-                more = {"id": fields[key]} | ({} if file is None else {"file_name": file})
-            yield from ((where, one | more) for one in objects)
+                fields.update({} if file is None else {"file_name": file}, id=fields.pop(key))
+            objects = [fields] if by_id else by_key(fields, columns, known)
+            yield from ((where, one) for one in objects)
         else:
             problems.append(Problem(where, "", "is not a JSON object"))
 

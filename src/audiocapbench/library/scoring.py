@@ -101,8 +101,7 @@ def find_scorer(scorers: Iterable[Scorer], name: str) -> Scorer:
     by_name = {one.label: one for one in scorers}
     found = by_name.get(name) or by_name.get(f"{name}: overall")
     if found is None:
-        there = ", ".join(by_name) or "none, as nothing was there to score"
-        raise KeyError(f"no score of {name!r}; there are {there}")
+        raise KeyError(f"no score of {name!r}; there are {', '.join(by_name)}")
     return found
 
 
@@ -142,7 +141,13 @@ class ScoreResult(Result):
 
     def __getitem__(self, metric: str) -> Estimate:
         """A metric's score over all samples."""
+        if not self.scores.metrics:
+            raise KeyError(self._why_none)
         return self.scores.table.estimate(find_scorer(self.scorers, metric))
+
+    @property
+    def _why_none(self) -> str:
+        return "; ".join(["no sample has a prediction to score", *self.bad_lines[:1]])
 
     @property
     def samples(self) -> dict[str, dict[str, float]]:
@@ -153,8 +158,9 @@ class ScoreResult(Result):
         """Of a single metric, ``value``, ``interval``, ``signature``, ``n`` and ``coverage``."""
         if name not in Estimate.__slots__ or len(self.scores.metrics) != 1:
             how = "result[metric] has the score of each metric"
-            why = how if self.scores.metrics else "no sample has a prediction to score"
-            raise AttributeError(f"no {name!r} here; {why}")
+            raise AttributeError(
+                f"no {name!r} here; {how if self.scores.metrics else self._why_none}"
+            )
         return getattr(self[self.scores.metrics[0]], name)
 
     def tables(self) -> list[Table]:
