@@ -300,3 +300,7 @@ def test_slices_of_one_table_are_one_corpus() -> None:
             metric.compute()["rouge_l"]
             == acb.score(rows["pred"], rows["refs"], "rouge_l")["rouge_l"]
         )
+    metric = acb.AudioCaptionMetric("rouge_l")
+    for part in (frame.iloc[:2], frame.iloc[2:], frame[frame.pred == "rain falls"]):
+        metric.update(part.pred, part.refs, part.pred.str[:3])
+    assert metric.compute()["rouge_l"].n == 3

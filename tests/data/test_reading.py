@@ -859,6 +859,19 @@ def test_rows_without_ids_that_repeat_a_prediction_are_refused(tmp_path: Path) -
         read_predictions(path, by_row=True)
 
 
+def test_captions_in_another_order_are_doubted() -> None:
+    things = ["dog", "rain", "train", "bell", "crowd", "bird"]
+    own = {f"c{n}": [f"A {things[n % 6]} is heard, number {n}."] for n in range(36)}
+    said = [f"The {things[n % 6]} number {n}." for n in range(36)]
+
+    def doubts(texts: list[str]) -> str:
+        predictions = Predictions.of_texts(dict(zip(own, texts, strict=True)))
+        return "".join(Pairing.of(predictions, samples_of(own)).warnings())
+
+    assert "another order" not in doubts(said)
+    assert "they may be in another order" in doubts([*said[5:], *said[:5]])
+
+
 def test_what_is_usual_is_not_doubted(tmp_path: Path) -> None:
     texts = {f"clip{n}": f"a text about clip {n} with ten words, as others" for n in range(6)}
     long = {

@@ -74,7 +74,8 @@ def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions
 
     Ids that differ only by an audio file's extension, its folder, their case or how accents,
     numbers and spaces are written, or by what AudioCaps' files add to an id of YouTube, are taken
-    for the same where every prediction without references has exactly one such counterpart.
+    for the same where every prediction without references has exactly one such counterpart, or
+    every sample without a prediction has.
     """
     given, known = predictions.by_id, dict.fromkeys(ids)
     strange = [key for key in given if key not in known]
@@ -91,7 +92,8 @@ def match_ids(predictions: Predictions, ids: Iterable[str]) -> tuple[Predictions
             for key, alike in same.items()
             if len(alike) == 1 == stems[fold(key)] and alike[0] not in given
         }
-        if len(met) == len(strange):
+        # All predictions have their references, or else all references their predictions.
+        if len(met) == len(strange) or set(met.values()) == set(left):
             theirs, ours = next(iter(met.items()))
             note = (
                 f"{len(met):,} predictions were taken for the references that differ from them only"

@@ -20,6 +20,7 @@ _MARKUP = re.compile(
     r"|^\W*(?:caption|answer|assistant|output|description|prediction)\W{0,3}:",
     re.IGNORECASE | re.DOTALL,
 )
+_ENOUGH, _BARELY = 30, 1.1
 _AT_SPACES = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4")
 _OF_FIVE = {"clotho": (1043, 1045, 2893, 3839), "audiocaps": (957, 964, 975, 494, 495)}
 """Corpora with five captions a clip, and how many clips the sets of these have."""
@@ -152,6 +153,24 @@ class Pairing:
             found.append(
                 f"{same:,} of {len(pairs):,} predictions stand among their references word for "
                 "word; references may be scored against themselves"
+            )
+        kept = [
+            (set(text.lower().split()), one.references[0].lower().split()) for one, text in pairs
+        ]
+        owned = sum(len(said.intersection(words)) for said, words in kept)
+        # The references of another sample, far away: neighbours may be of one recording.
+        others = [words for _, words in kept[len(kept) // 2 :] + kept[: len(kept) // 2]]
+        shared = sum(
+            len(said.intersection(far)) for (said, _), far in zip(kept, others, strict=True)
+        )
+        if (
+            len(pairs) >= _ENOUGH
+            and owned <= _BARELY * shared
+            and "same text" not in "".join(found)
+        ):
+            found.append(
+                "predictions share as many words with another sample's references as with their "
+                "own; they may be in another order"
             )
         words = median([len(one.references[0].split()) for one in samples] or [0])
         own = median([len(text.split()) for _, text in pairs] or [words])

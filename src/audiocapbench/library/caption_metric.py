@@ -185,13 +185,15 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
 def _batch(
     predictions: Any, references: Any, ids: Any, before: Sequence[CaptionEntry]
 ) -> tuple[list[CaptionEntry], list[str]]:
-    named = [] if ids is None else [captions.read_column(ids, "ids")]
-    indexes: list[Any] = [getattr(one, "index", None) for one in (predictions, references)]
-    if all(type(one).__name__ == "RangeIndex" for one in indexes) and indexes[0].equals(indexes[1]):
+    given = [one for one in (predictions, references, ids) if one is not None]
+    indexes: list[Any] = [getattr(one, "index", None) for one in given]
+    counted = ids is not None or all(type(one).__name__ == "RangeIndex" for one in indexes)
+    if counted and all(hasattr(one, "equals") and one.equals(indexes[0]) for one in indexes):
         # Slices of one table: the first, from 0, is in order, and so are the others.
         same = predictions is references
-        predictions = predictions.reset_index(drop=True)
-        references = predictions if same else references.reset_index(drop=True)
+        predictions, *others = (one.reset_index(drop=True) for one in given)
+        references, ids = predictions if same else others[0], (*others[1:], None)[0]
+    named = [] if ids is None else [captions.read_column(ids, "ids")]
     latest = [(one.text or "", *one.references) for one in before[-captions.ROWS_COMPARED :]]
     pairing = captions.read_captions(predictions, references, *named, before=latest)
     if pairing.predictions.bad:

@@ -213,7 +213,8 @@ def _are_in_order(given: Sequence[Argument], *, of_torch: bool) -> bool:
     if ordered and by_id:
         raise DatasetError(
             f"{ordered[0]} are in order, also with an index of 0, 1, 2, …, and {by_id[0]} by id; "
-            "give both in lists, or both by id: in dicts, or in columns with ids as their index"
+            "give both in lists, or both by id: in dicts, or in columns with ids as their index "
+            "(references[predictions.index] are those of some rows)"
         )
     count, rows = len(given[0].values), given[1].values
     wide = [one for one in rows if isinstance(one, Collection) and not isinstance(one, str | dict)]
