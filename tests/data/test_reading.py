@@ -128,6 +128,14 @@ def test_quotes_around_each_text_are_no_part_of_it(
     assert references(write(tmp_path / "r.csv", column(*cells)))[0] == texts
 
 
+@pytest.mark.parametrize("brackets", ["[{}]", "({})"])
+def test_brackets_around_texts_with_separators_are_no_part_of_them(
+    tmp_path: Path, brackets: str
+) -> None:
+    cells = [brackets.format("|".join(own)) for own in BOTH.values()]
+    assert references(write(tmp_path / "r.csv", column(*cells)))[0] == BOTH
+
+
 MIXED = {
     "separators": [*(f"{ONE}|{TWO}" for _ in range(12)), f"{THREE};{FOUR}"],
     "lists": [*(str([ONE, TWO]) for _ in range(12)), f"{THREE}|{FOUR}"],

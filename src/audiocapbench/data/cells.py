@@ -18,6 +18,7 @@ _LONGEST = 1 << 20
 _TEXTS = frozenset((*REFERENCES, *PREDICTIONS))
 _MATES = {"[": "]", "(": ")", "{": "}"}
 _OPENING = "[({'\""
+_BRACKETS = re.compile(r"[\[({]([^\[\](){}]*)[\])}]", re.DOTALL)
 _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _LISTED = re.compile(rf"[\[({{]?\s*{_ITEM}(?:(?:\s*,\s*|\s+){_ITEM})*\s*,?\s*[\])}}]?", re.DOTALL)
 _MAKER = re.compile(
@@ -284,7 +285,7 @@ def _read_cells(
     separator, how = (_NAMED.get(form, form), "") if form else _separator(cells, several=several)
     if not separator:
         return [[cell] for cell in cells], "", how
-    bare = [cell.strip()[1:-1] if form and _looks_listed(cell) else cell for cell in cells]
+    bare = [one[1] if (one := _BRACKETS.fullmatch(cell.strip())) else cell for cell in cells]
     found = [_split(cell, separator) or [cell] for cell in bare]
     if form and max(map(len, found)) < 2:
         found = [_split(cell, separator, everywhere=True) or [cell] for cell in bare]
