@@ -143,6 +143,8 @@ def test_ears_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         create_scorer(f"metric:preference[rate={file}]").choose(asked)
     with pytest.raises(MetricError, match="leave out clap and rate"):
         create_scorer(f"metric:preference[caf={file},rate={file}]").choose(asked)
+    with pytest.raises(MetricError, match=r"--scorer metric:caf\[clap=laion,rate=MODEL\]"):
+        create_scorer("metric:caf")
     with pytest.raises(MetricError, match="must hear"):
         create_scorer("metric:preference[references=none]").choose(asked)
     with pytest.raises(JudgeError, match="there is no judge"):

@@ -176,6 +176,7 @@ def test_a_server_that_takes_no_logprobs_says_what_to_write(settings: TrialSetti
         ("nobody", "there is no judge 'nobody'"),
         ("elements", "is no model that hears"),
         ("control/right[contract=mecat-qa]", "is no model that hears"),
+        ("control/right", "takes no audio; name one that hears"),
     ],
 )
 def test_only_models_that_hear_rate(settings: TrialSettings, name: str, why: str) -> None:

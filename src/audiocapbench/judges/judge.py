@@ -65,7 +65,8 @@ class ModelJudge:
 
     def __post_init__(self) -> None:
         if self.hears and self.model.contract.container == "none":
-            raise JudgeError(f"{self.model.name} takes no audio; ask it without `hears`")
+            to_do = "name one that hears" if self.contract.listens else "ask it without `hears`"
+            raise JudgeError(f"{self.model.name} takes no audio; {to_do}")
         if self.contract.listens and not self.hears:
             raise JudgeError(f"contract {self.contract.name!r} must hear; leave out hears=no")
 

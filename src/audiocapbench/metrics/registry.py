@@ -130,9 +130,11 @@ def _from_plugin(name: str) -> Metric:
 def refuse_without_audio(metric: Metric, *, audio: bool) -> None:
     """Refuse a metric that hears the clips where there are none; MetricError says so."""
     if metric.hears and not audio:
+        own = f"metric:{metric.name}[clap=laion,rate=MODEL]"
+        example = own if metric.hears_with else "clap:laion"
         raise MetricError(
             f"{metric.name} hears the clips, and here are only texts: score a RUN, whose dataset "
-            "has the audio, or pairs with 'audiocapbench meta … --scorer clap:laion --data DIR'"
+            f"has the audio, or pairs with 'audiocapbench meta … --scorer {example} --data DIR'"
         )
 
 
