@@ -203,7 +203,8 @@ def encoding_of(content: bytes, *, guess: bool = False) -> str:
         content.decode()
         return "utf-8-sig"
     with suppress(UnicodeDecodeError):
-        text = content.decode("cp1252")
+        words = {one for one in content.decode("cp1252").split() if not one.isascii()}
+        text = "\n".join(sorted(words))
         among = re.findall(rf"[a-zA-Z][{_ACCENTED}]|[{_ACCENTED}][a-zA-Z]", text)
         alone = re.findall(rf"(?<![^\W\d_])[{_ACCENTED}]{{2}}(?![^\W\d_])", text)
         if not _NOT_1252.search(text) and len(alone) <= len(among):
