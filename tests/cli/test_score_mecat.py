@@ -379,6 +379,17 @@ def test_real_answers_are_scored_whole(tmp_path: Path, shared: Path) -> None:
     assert document["null_references"]["outside_speech"] == {"n": 180, "null": 180, "without": {}}
 
 
+def test_references_scored_against_themselves_are_doubted_there_too(tmp_path: Path) -> None:
+    entries = clips(2)
+    write_references(tmp_path / "refs", "caption", entries)
+    own = {key: one["long"][0] for key, one in entries.items()}
+    (tmp_path / "long.json").write_text(json.dumps(own))
+    done = score(tmp_path, "--predictions", "long.json", "--metrics", "rouge_l", "--json")
+    assert "Read long.json: 16 rows" in done.stderr
+    (doubt,) = [one for one in json.loads(done.stdout)["warnings"] if "word for word" in one]
+    assert f"Warning: {doubt}." in done.stderr
+
+
 def test_predictions_that_are_all_blank_are_remarked(tmp_path: Path) -> None:
     write_references(tmp_path / "refs", "caption", clips(2))
     (tmp_path / "answers.json").write_text(json.dumps(dict.fromkeys(clips(2), " ")))

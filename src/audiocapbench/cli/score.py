@@ -240,6 +240,7 @@ def _score_mecat(
     from audiocapbench.benchmarks import corpora, registry
     from audiocapbench.benchmarks.mecat import dataset, groups
     from audiocapbench.benchmarks.traits import base_name
+    from audiocapbench.data.pairing import Pairing
     from audiocapbench.data.predictions import Asked, read_predictions
     from audiocapbench.report.runs import group_tables
     from audiocapbench.scores import estimate, summary
@@ -268,8 +269,11 @@ def _score_mecat(
     answered = [item for item in items if item.details.get("subtask") not in absent]
     left = [item for item in answered if item.id not in texts]
     missing = [item.id for item in left if not item.category.startswith(groups.OUTSIDE)]
+    pairing = Pairing(answers, answered)
+    _say_pairing(pairing)
     scores = replace(
         summary.score_groups(traits.aggregation, metrics, items, texts),
+        pairing=pairing,
         missing=tuple(missing),
         surplus=tuple(surplus),
         note=f"No file has answers to {', '.join(absent)}" if absent else "",
