@@ -3,7 +3,7 @@
     python tools/blind_scores.py FOLDER metric:meteor judge:elements
 
 FOLDER has the files of the corpora below. It writes blind_scores.json: figures, and no caption.
-Other scorers' figures stay. Of a corpus, at most 2,000 clips take part.
+Other scorers' figures stay.
 """
 
 import argparse
@@ -14,10 +14,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.meta.blind import BlindPlay, blind_play, searched_scorer
+from audiocapbench.meta.blind import EVALUATIONS, BlindPlay, blind_play, searched_scorer
 
 DATA = Path(__file__).resolve().parents[1] / "src/audiocapbench/meta/blind_scores.json"
-MOST = 2_000
 TABLES = {
     "Clotho": ("clotho/evaluation_captions.csv", "fname", "raw_text"),
     "AudioCaps": ("audiocaps/test.csv", "youtube_id", "caption"),
@@ -32,7 +31,7 @@ MECAT = {
 }
 
 
-def captions_of(folder: Path, corpus: str) -> list[list[str]]:
+def captions_of(folder: Path, corpus: str, most: int) -> list[list[str]]:
     """References by clip, of at most so many clips."""
     clips = defaultdict[str, list[str]](list)
     if corpus in TABLES:
@@ -45,7 +44,7 @@ def captions_of(folder: Path, corpus: str) -> list[list[str]]:
         for line in (folder / file).read_text("utf-8").splitlines():
             clips |= {name: own[view] for name, own in json.loads(line).items()}
     every = list(clips.values())
-    return random.Random(0).sample(every, MOST) if len(every) > MOST else every
+    return random.Random(0).sample(every, most) if len(every) > most else every
 
 
 def row_of(scorer: str, corpus: str, found: BlindPlay) -> dict[str, Any]:
@@ -56,6 +55,7 @@ def row_of(scorer: str, corpus: str, found: BlindPlay) -> dict[str, Any]:
         "scorer": scorer,
         "corpus": corpus,
         "n": found.n,
+        "evaluations": found.evaluations,
         "blind": _short(blind.value),
         "ci": [_short(end) for end in blind.interval or ()],
         "person": _short(found.person and found.person.value),
@@ -74,13 +74,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("scorers", nargs="+")
+    parser.add_argument("--evaluations", type=int, default=EVALUATIONS)
+    parser.add_argument("--clips", type=int, default=2_000, help="of a corpus, at most")
     given = parser.parse_args()
     held = json.loads(DATA.read_text("utf-8"))
     for corpus in [*TABLES, *MECAT]:
-        references = captions_of(given.folder, corpus)
+        references = captions_of(given.folder, corpus, given.clips)
         for name in given.scorers:
             scorer = searched_scorer(name)
-            found = blind_play(scorer.score, references, of_corpus=scorer.of_corpus)
+            found = blind_play(
+                scorer.score,
+                references,
+                evaluations=given.evaluations,
+                of_corpus=scorer.of_corpus,
+            )
             kept = [row for row in held["rows"] if (row["scorer"], row["corpus"]) != (name, corpus)]
             held["rows"] = sorted(
                 [*kept, row_of(name, corpus, found)], key=lambda row: row["scorer"]

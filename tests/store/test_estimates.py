@@ -80,6 +80,18 @@ def test_what_was_made_of_a_run_as_it_was_is_not_kept(
     assert store.estimates(1) == []
 
 
+def test_what_took_a_search_stays_where_others_score(store: Store) -> None:
+    searched = [
+        replace(ROWS[0], scorer=name, group="over blind") for name in ("mine", "j: overall")
+    ]
+    assert store.put_estimates(1, store.state(1), [*ROWS, *searched])
+    put_scores(store)
+    assert {one.group for one in store.estimates(1)} == {"over blind"}
+    assert len(store.estimates(1)) == 2
+    add_outcome(store)
+    assert store.estimates(1) == []
+
+
 def test_another_version_makes_them_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.put_estimates(1, store.state(1), ROWS)
     monkeypatch.setattr("audiocapbench.store.records.MADE_BY", f"{records.MADE_BY}.dev1")

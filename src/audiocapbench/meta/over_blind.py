@@ -20,8 +20,9 @@ from audiocapbench.scores.summary import score_groups
 from audiocapbench.scores.table import RunTable, ScoreTable
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.units import FloatArray
+from audiocapbench.store.records import SEARCHED
 
-OVER, ABOVE, BLIND, PERSON = map(GroupKey, ("over blind", "above blind", "blind", "person"))
+OVER, ABOVE, BLIND, PERSON = map(GroupKey, SEARCHED)
 """Estimates that are kept beside those of groups: the share of the way from blind to a person's,
 the difference from blind, and what blind and a person's captions score on the same references."""
 

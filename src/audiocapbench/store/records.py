@@ -266,15 +266,24 @@ def replace_rows(
         connection.execute(insert(table), values)
 
 
-def note_change(connection: Connection, run_id: int, scorers: Iterable[str] = ()) -> str:
+SEARCHED = ("over blind", "above blind", "blind", "person")
+"""Groups of estimates that hang on the answers and one scorer, and took a search."""
+
+
+def note_change(connection: Connection, run_id: int, scorers: Collection[str] = ()) -> str:
     """Whatever was estimated of a run holds no more, and these scorers were at work just now.
 
-    Called before the change: it makes writers of one run wait for each other. Returns its model.
+    What took a search stays where only other scorers were. Called before the change: it makes
+    writers of one run wait for each other. Returns its model.
     """
     runs, estimates = schema.runs, schema.estimates
     raised = runs.update().where(runs.c.id == run_id).values(revision=runs.c.revision + 1)
     model = connection.execute(raised.returning(runs.c.model)).scalar()
-    connection.execute(delete(estimates).where(estimates.c.run == run_id))
+    gone = [estimates.c.run == run_id]
+    if scorers:
+        labels = [*scorers, *(f"{name}: overall" for name in scorers)]
+        gone.append(estimates.c.group.not_in(SEARCHED) | estimates.c.scorer.in_(labels))
+    connection.execute(delete(estimates).where(*gone))
     head = {"run": run_id, "made_by": MADE_BY, "made_at": schema.now()}
     scorings = [head | {"scorer": name} for name in scorers]
     replace_rows(connection, schema.scorings, ("run", "scorer"), scorings)
