@@ -111,7 +111,7 @@ def test_an_open_quote_costs_its_own_line_only(tmp_path: Path, items: list[Sampl
     [
         ("p.jsonl", b'{"half": ', "line 1: is not JSON"),
         ("p.jsonl", b'["x"]', "line 1: is not a JSON object"),
-        ("p.jsonl", b'{"odd": null}', "line 1: odd: its prediction is not text"),
+        ("p.jsonl", b'{"odd": true}', "line 1: odd: its prediction is not text"),
         ("p.jsonl", b'{"long": ["a"]}', 'line 1: long: is a sub-task: write {"long": {"CLIP": '),
         (
             "p.jsonl",
@@ -195,7 +195,7 @@ def test_answers_to_questions_have_no_sub_task(tmp_path: Path) -> None:
     ("name", "content", "words"),
     [
         ("p.json", b"{", "is not JSON"),
-        ("p.json", b"\xff", "is not UTF-8"),
+        ("p.json", b"\x81", "is not UTF-8"),
         ("p.json", b"7", "neither a JSON object nor a list"),
         ("p.md", b"", "is neither .csv, .tsv, .jsonl, .json, .parquet, .xlsx nor .txt"),
         ("p.csv", b"key,a,b\n", "has no column 'prediction' .* its first line has key, a, b"),

@@ -359,10 +359,12 @@ def _delimiter(lines: list[_Line], usual: str, columns: Columns, known: Containe
     if said := re.fullmatch(r'"?sep=([,;\t|])"?[,;]*', first, re.IGNORECASE):
         del lines[: place + 1]
         return said[1]
-    found: dict[str, list[str]] = {usual: []}
+    found: dict[str, list[str]] = {}
     for one in (usual, ",", ";", "\t", "|"):
-        with suppress(csv.Error):
+        try:
             found[one] = next(csv.reader([first], delimiter=one, strict=True))
+        except csv.Error:
+            found[one] = first.split(one)
     for one, names in found.items():
         if names and names[0].strip() in known:
             return one
