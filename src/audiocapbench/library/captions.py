@@ -127,7 +127,8 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
         rows = _dict_rows(given, name) if isinstance(given, Mapping) else []
         found = None if rows else read_column(given, name)
         rows = found.values if found else rows
-        if found and (found.ids is not None or not all(isinstance(one, Mapping) for one in rows)):
+        listed = bool(rows) and all(isinstance(one, Mapping) for one in rows)
+        if found and (found.ids is not None or not listed):
             return found
     cells = [{str(key): json_value(one) for key, one in row.items()} for row in rows]
     named = "id" in columns or any(has_column(IDS, one) for one in {tuple(row) for row in cells})
