@@ -956,7 +956,9 @@ def test_pairs_are_read_as_captions_are(tmp_path: Path) -> None:
     pairs = read_pairs("csv", [path], notes=notes)
     assert [one.answer for one in pairs] == [0, 1, None, None]
     assert {one.references_first for one in pairs} == {(TWO, FOUR)}
-    assert notes[1] == f"{path}: 2 of 4 pairs have no 'preferred', and were left out"
+    assert notes[0].startswith(f"{path}: 4 rows (")
+    assert notes[0].endswith("; references a pair: 2")
+    assert notes[2] == f"{path}: 2 of 4 pairs have no 'preferred', and were left out"
     path = write(tmp_path / "b.csv", (PAIRS + rows % "a" + rows % "tie").replace(ONE, "nan"))
     with pytest.raises(InvalidDataError, match="caption_a: is missing or blank"):
         read_pairs("csv", [path])

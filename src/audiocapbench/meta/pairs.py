@@ -296,7 +296,10 @@ def read_csv_pairs(
     reading.note(note)
     left = f"{blank:,} of {len(found):,} pairs have no 'preferred', and were left out"
     reading.note(left if blank > 0 else "")
-    (notes if notes is not None else []).extend(f"{path}: {one}" for one in reading.notes)
+    low, *_, high = sorted(len(one.references_first) for one in found) * 2
+    each = f"{low}" if low == high else f"{low} to {high}"
+    said = [f"{reading}; references a pair: {each}", *(f"{path}: {one}" for one in reading.notes)]
+    (notes if notes is not None else []).extend(said)
     return found
 
 
