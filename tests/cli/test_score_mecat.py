@@ -152,9 +152,9 @@ def test_bad_lines_of_a_large_file_are_listed_and_the_rest_is_scored(tmp_path: P
     assert told == [f"long_caption.csv line {number + 1}" for number in wrong]
     figure = document["by_group"]["long"]["rouge_l"]
     assert (figure["answered"], figure["failed"]) == (3_800, 200)
-    said = done.stderr.splitlines()
-    assert [line.split(":")[0] for line in said[1:6]] == told[:5]
-    assert all(line.endswith("(and 39 more of this kind)") for line in said[1:6])
+    said = [line for line in done.stderr.splitlines() if "more of this kind" in line]
+    assert [line.split(":")[0] for line in said] == told[:5]
+    assert all(line.endswith("(and 39 more of this kind)") for line in said)
     assert "200 samples without a prediction: " in done.stderr
 
 
