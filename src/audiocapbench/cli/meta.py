@@ -17,7 +17,7 @@ from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, show_result
 from audiocapbench.errors import AudioCapBenchError, FatalError, StoppedError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.table import Column, Findings, Table, ValueWithInterval, signature_notes
+from audiocapbench.table import Column, Findings, Table, signature_notes
 
 if TYPE_CHECKING:
     from audiocapbench.meta.blind import SearchedScorer
@@ -244,6 +244,7 @@ def cheat(
     from audiocapbench.meta.corrupt.captions import caption_set, read_captions
     from audiocapbench.meta.over_blind import answers_of
     from audiocapbench.meta.scorers.scorer import TrialSettings
+    from audiocapbench.report.trial import cheat_tables
     from audiocapbench.scores.table import TableReader
 
     given = None if predictions is None else read_predictions(predictions).texts
@@ -274,7 +275,7 @@ def cheat(
     finally:
         if trials:
             facts = {"n": len({pair.clip for pair in pairs}), "scorers": trials}
-            show_result(Findings(_cheat_tables(trials), facts), json=json)
+            show_result(Findings(cheat_tables(trials), facts), json=json)
     for trial in trials:
         say(*(f"{trial['scorer']}: {note}" for note in trial["notes"]))
         say(*(f"Warning: {warning}." for warning in trial["warnings"]))
@@ -321,35 +322,6 @@ def _search_blind(
         if tables:
             show_result(Findings(tables, {"clips": len(held_to), "scorers": facts}), json=json)
     say(*warnings)
-
-
-def _cheat_tables(trials: "Sequence[CheatTrial]") -> list[Table]:
-    from audiocapbench.meta.cheat import ATTACKS
-
-    columns = (
-        "attack",
-        Column("mean", "score", ".3f"),
-        Column("gain", form="+.3f"),
-        Column("wins", "wins %", ".0f"),
-        Column("clips", align="right"),
-    )
-    tables = []
-    for trial in trials:
-        rows = [
-            {
-                "attack": f"{name}{' (cheats)' * one['succeeds']}",
-                "mean": one["score"],
-                "gain": ValueWithInterval(one["gain"], one["ci"]),
-                "wins": one["wins"],
-                "clips": f"{one['n']:,}"
-                + f" of {one['n'] + one['missing']:,}" * bool(one["missing"]),
-            }
-            for name, one in trial["attacks"].items()
-        ]
-        title = f"{trial['scorer']}: gain over the honest caption, which has {trial['honest']:.3f}"
-        tables.append(Table(title, rows, columns, signature_notes([trial["signature"]])))
-    words = [f"{name}: {words}" for name, words in ATTACKS.items()]
-    return [*tables[:-1], replace(tables[-1], notes=[*words, *tables[-1].notes])]
 
 
 @options.command(meta_app.command)

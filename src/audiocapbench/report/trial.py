@@ -1,17 +1,19 @@
 """Scorers on trial: tables for the terminal, and a self-contained page without scripts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from audiocapbench.files import write_file
 from audiocapbench.meta.blind import measured_scores
+from audiocapbench.meta.cheat import ATTACKS, CheatTrial
 from audiocapbench.meta.pairs import PairSet
 from audiocapbench.meta.trial import NAMES, ORDERS, Agreement, Trials
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page.html import joined, render, source_hash
-from audiocapbench.table import Column, Row, Table, shown, signature_notes
+from audiocapbench.table import Column, Row, Table, ValueWithInterval, shown, signature_notes
 from audiocapbench.table.escape_controls import escape_controls
 from audiocapbench.table.forms import html_text
 from audiocapbench.version import VERSION
@@ -156,3 +158,30 @@ def write_trials(
         escape_controls=escape_controls,
     )
     write_file(path, page)
+
+
+def cheat_tables(trials: Sequence[CheatTrial]) -> list[Table]:
+    columns = (
+        "attack",
+        Column("mean", "score", ".3f"),
+        Column("gain", form="+.3f"),
+        Column("wins", "wins %", ".0f"),
+        Column("clips", align="right"),
+    )
+    tables = []
+    for trial in trials:
+        rows = [
+            {
+                "attack": f"{name}{' (cheats)' * one['succeeds']}",
+                "mean": one["score"],
+                "gain": ValueWithInterval(one["gain"], one["ci"]),
+                "wins": one["wins"],
+                "clips": f"{one['n']:,}"
+                + f" of {one['n'] + one['missing']:,}" * bool(one["missing"]),
+            }
+            for name, one in trial["attacks"].items()
+        ]
+        title = f"{trial['scorer']}: gain over the honest caption, which has {trial['honest']:.3f}"
+        tables.append(Table(title, rows, columns, signature_notes([trial["signature"]])))
+    words = [f"{name}: {words}" for name, words in ATTACKS.items()]
+    return [*tables[:-1], replace(tables[-1], notes=[*words, *tables[-1].notes])]
