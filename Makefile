@@ -23,10 +23,8 @@ AXE := axe-core@4.10.3
 # Bytecode is kept, whatever the shell says: a test that starts a process would compile the whole package
 # again, and pytest would rewrite all tests in each of its processes.
 export PYTHONDONTWRITEBYTECODE :=
-# The tests of a file stay together. Tests wait, the light ones a little, those with servers, leases,
-# clusters and browsers half of their time: more processes than processors use it.
+# The tests of a file stay together. Tests wait: one process more than processors uses it.
 JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-test-all test-rest: JOBS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 PARALLEL = --numprocesses=$(JOBS) --dist=loadfile
 
 # How long a soak takes.

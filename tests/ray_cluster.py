@@ -14,10 +14,11 @@ from tempfile import TemporaryDirectory
 _RAY = "import sys; from ray.scripts.scripts import main; sys.exit(main())"
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    # A dead node is noticed in a second or two instead of a quarter of a minute.
+    # A dead node refuses at once, and is noticed in a second or two instead of a quarter of a
+    # minute; one that lives may be slow to answer.
     "RAY_health_check_initial_delay_ms": "1000",
     "RAY_health_check_period_ms": "300",
-    "RAY_health_check_timeout_ms": "1000",
+    "RAY_health_check_timeout_ms": "30000",
     "RAY_health_check_failure_threshold": "3",
 }
 

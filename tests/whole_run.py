@@ -133,7 +133,7 @@ def write_prices(path: Path, model: str) -> Path:
     return path
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 90.0) -> None:
+def wait_until(condition: Callable[[], object], seconds: float = 300.0) -> None:
     """Wait for something that must come, however slow the machine is."""
     deadline = time.monotonic() + seconds
     while not condition():
