@@ -2,7 +2,7 @@
 
 import pytest
 
-from audiocapbench.report.mecat.silence import claims, readable
+from audiocapbench.benchmarks.mecat.claims import claims, readable
 
 NO_CLAIM = """
 None
@@ -61,6 +61,10 @@ No dogs barking, cats meowing, birds chirping.
 No human voices, musical instruments, animal sounds are present.
 Silence, not speech or music, is heard.
 It is hard to tell what this is, which tells us little.
+I do not know.
+We hear nothing.
+You cannot tell from this file.
+Well below any threshold, all of it is quiet.
 
 🔇
 """
@@ -106,6 +110,15 @@ CLAIMS = {
     "a toddler giggles": "sound",
     "He tells a story": "speech",
     "She told me a funny story.": "speech",
+    "Thank you.": "speech",
+    "Hello and welcome to my garden, where we grow tomatoes.": "speech",
+    "Good evening, and thanks for coming.": "speech",
+    "Are you ready?": "speech",
+    "We took him home yesterday.": "speech",
+    "La la la, la la": "music",
+    "♪ over the hills we go ♪": "speech music",
+    "Somebody hums a tune.": "music",
+    "A woman croons.": "music",
 }
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from audiocapbench.benchmarks.mecat.claims import claims
 from audiocapbench.report.mecat.answers import answers_of_files, stability_report
-from audiocapbench.report.mecat.silence import claims
 
 
 def references(folder: Path, domain: str) -> list[dict[str, list[str]]]:
