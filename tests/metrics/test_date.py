@@ -398,3 +398,35 @@ def test_an_encoder_taken_apart_can_be_used_again() -> None:
     )
     assert by_name.signature == by_encoder.signature
     assert np.array_equal(by_name.samples, by_encoder.samples)
+
+
+SAID = ["A dog barks twice.", "Rain falls on a tin roof.", "A choir sings softly."]
+HELD_TO = [
+    ("A dog barks at a gate.", "Dogs bark."),
+    ("It rains on metal.", "Rain on a roof."),
+    ("A choir is singing.", "None"),
+]
+MORE = " An engine idles in a long street while people talk about the weather and a train goes by."
+
+
+def test_length_within_references_changes_nothing_but_the_signature() -> None:
+    whole, _, _ = date_and_parts([one[0] for one in HELD_TO], HELD_TO)
+    short, _, _ = date_and_parts([one[0] for one in HELD_TO], HELD_TO, length="references")
+    assert short.samples == pytest.approx(whole.samples)
+    assert "|length:references|" in str(short.signature)
+    assert "length" not in str(whole.signature), "stored signatures stay"
+    with pytest.raises(MetricError, match="no length of DATE 'long'"):
+        date_and_parts(SAID, HELD_TO, length="long")
+
+
+@pytest.mark.parametrize("between", [" ", "-", "_", "/", ".", "", "\u00a0", "\u200b", "\n- "])
+@pytest.mark.parametrize("variant", ["code", "published"])
+def test_what_is_beyond_the_references_length_is_never_rewarded(between: str, variant: str) -> None:
+    own = date_parts(SAID, HELD_TO, length="references", variant=variant)
+    for added in (*SAID, MORE, *(own[0] for own in HELD_TO)):
+        longer = [f"{text} {between.join((added + MORE).split())}" for text in SAID]
+        said = date_parts(longer, HELD_TO, length="references", variant=variant)
+        assert (said.similarity < own.similarity).all()
+        assert (said.discriminability <= own.discriminability).all()
+    twice = date_parts([text * 2 for text in SAID], HELD_TO, length="references", variant=variant)
+    assert (twice.date < own.date).all()

@@ -12,6 +12,7 @@ import pytest
 from audiocapbench.benchmarks.mecat.groups import (
     GROUPS,
     QA_CATEGORIES,
+    published,
     published_sizes,
     score_cap,
 )
@@ -36,8 +37,10 @@ from audiocapbench.report.mecat.rankings import (
 from audiocapbench.report.mecat.silence import silence_report
 from audiocapbench.report.runs import write_samples
 from audiocapbench.scores.table import TableReader
+from audiocapbench.signature import UNSIGNED, Signature, sign
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store import Store
+from audiocapbench.table.forms import markdown_text
 from cells import cells
 from mecat_runs import items, questions, right, sentence, stored_run
 
@@ -78,15 +81,21 @@ def given_right(store: Store) -> AnswerSet:
     return answers_of_run(1, store)
 
 
-def grown(one: ScoredAnswers, share: float = 1.0) -> ScoredAnswers:
-    """The same scores as if the whole published test set had been asked, and a share answered."""
+PAPERS = sign(
+    "date", variant="published", encoder="tinybert@0", fluency=published().source["detector"]
+)
+
+
+def grown(one: ScoredAnswers, share: float = 1.0, made: Signature = PAPERS) -> ScoredAnswers:
+    """The same scores as if the whole published test set had been asked in the paper's way, and a
+    share answered."""
     sizes = published_sizes(GROUPS, {})
     groups = {
         group: replace(score, n=round(share * sizes[group]), asked=sizes[group])
         for group, score in one.groups.items()
         if group in sizes
     }
-    return replace(one, groups=groups)
+    return replace(one, groups=groups, signature=made)
 
 
 def test_group_scores_are_those_that_were_stored(store: Store, own: ScoredAnswers) -> None:
@@ -180,6 +189,62 @@ def test_a_users_model_stands_in_its_place_among_the_published(own: ScoredAnswer
     )
 
 
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"encoder": "wordllama@461d9f72"}, "its encoder is wordllama"),
+        ({"encoder": "my-tinybert-tuned@1"}, "its encoder is my-tinybert-tuned"),
+        ({"encoder": "by-group"}, "its encoder is by-group"),
+        ({"variant": "code"}, "its variant of DATE is code, not published"),
+        ({"length": "references"}, "its variant of DATE is published with length=references"),
+        ({"fluency": False}, "no fluency checker"),
+        ({"fluency": "echecker_clotho_audiocaps_base@00000000-words"}, "its fluency checker is"),
+        ({"fluency": "hashed@9b5e3ebb"}, "its fluency checker is hashed"),
+    ],
+)
+def test_without_the_published_recipe_there_is_no_rank_in_any_format(
+    own: ScoredAnswers, fields: dict[str, Any], why: str
+) -> None:
+    other = grown(own, made=PAPERS.with_fields(**fields))
+    found = standings_report([other, replace(grown(own), name="as published")])
+    for rows in (found.to_dict()["standings"], found.records()):
+        row = next(one for one in rows if one["model"] == "made/right")
+        assert (row["rank"], row["comparable"]) == (None, False)
+        assert row["note"].startswith(f"Not comparable: {why}")
+        ranks = [one["rank"] for one in rows if one["rank"] is not None]
+        assert ranks == sorted(ranks)
+        assert len(ranks) == 18, "who is not comparable takes nobody's place"
+    assert "not comparable" in markdown_text(found.tables())
+    assert f"made/right (run 1): Not comparable: {why}" in markdown_text(found.tables())
+    few = replace(own, signature=other.signature)
+    for report in (weight_report([other]), split_report([other]), drop_report([few])):
+        own_rows = [one for one in report.records() if one["model"] == "made/right"]
+        assert all("Not comparable" in one["note"] for one in own_rows)
+        assert own_rows
+    (model,) = [one for one in weight_report([other]).to_dict()["models"] if not one["comparable"]]
+    assert set(model["ranks"].values()) == {None}
+
+
+def test_a_file_of_scores_and_a_part_of_the_clips_have_no_rank(own: ScoredAnswers) -> None:
+    unsigned = grown(own, made=UNSIGNED)
+    (row,) = [one for one in standings_report([unsigned]).records() if not one["comparable"]]
+    assert "does not say how they were made" in row["note"]
+    less = dict(grown(own).groups)
+    less["short"] = replace(less["short"], n=20_051, asked=20_051)
+    report = standings_report([replace(grown(own), groups=less)])
+    (row,) = [one for one in report.records() if not one["comparable"]]
+    assert (row["rank"], "97,214 of 97,215 samples were asked" in row["note"]) == (None, True)
+
+
+def test_models_alone_are_ranked_where_they_were_scored_in_one_way(own: ScoredAnswers) -> None:
+    other = replace(own, name="other")
+    alike = standings_report([own, other], published=False).to_dict()["standings"]
+    assert [one["rank"] for one in alike] == [1, 1]
+    mixed = [own, replace(other, signature=PAPERS)]
+    for one in standings_report(mixed, published=False).to_dict()["standings"]:
+        assert (one["rank"], "scored in different ways" in one["note"]) == (None, True)
+
+
 def test_models_are_ranked_by_plain_similarity_among_table_k1(store: Store) -> None:
     own = read_scored(1, store, "similarity", "similarity")
     values = [one.value for one in store.scores(1)["similarity"] if one.sample_id.endswith("long")]
@@ -207,7 +272,7 @@ def test_a_handful_of_clips_is_not_ranked_among_the_published(
         )
         assert f"Not ranked: {last['n']:,} of {asked:,} samples have a score" in last["note"]
         page = report.tables()[0]
-        assert cells(page)[-1][0] in ("", "–")
+        assert cells(page)[-1][0] == "not comparable"
         assert cells(page)[-1][-1] == f"{last['n']:,}/{asked:,}"
         assert {"n", "asked", "coverage", "as_zero"} <= set(report.records()[-1])
 
@@ -254,7 +319,9 @@ def test_leaving_out_answers_never_raises_a_rank(own: ScoredAnswers) -> None:
             asked = len(kept) if unasked else len(order)
             date, table = float(kept.mean()), kept[:, np.newaxis]
             groups[group] = GroupScore(len(kept), asked, date, date, date, table)
-        found = standings_report([replace(own, groups=groups)]).to_dict()["standings"]
+        found = standings_report([replace(own, groups=groups, signature=PAPERS)]).to_dict()[
+            "standings"
+        ]
         return next(one for one in found if one["origin"] != PUBLISHED)
 
     whole = total(0.0, set(), worst=False, unasked=False)

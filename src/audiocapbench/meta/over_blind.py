@@ -5,7 +5,7 @@ caption of a clip was found on other clips.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from audiocapbench.data import Sample
 from audiocapbench.errors import TrialError
 from audiocapbench.grouping import grouped
 from audiocapbench.meta import blind
-from audiocapbench.scores.compute import ALL, GroupKey, SampleScores, make_groups
+from audiocapbench.scores.compute import ALL, Group, GroupKey, SampleScores, make_groups
 from audiocapbench.scores.estimate import HAVE_TEXT, Coverage, Estimate, Scorer
 from audiocapbench.scores.summary import score_groups
 from audiocapbench.scores.table import RunTable, ScoreTable
@@ -27,7 +27,8 @@ OVER, ABOVE, BLIND, PERSON = map(GroupKey, SEARCHED)
 the difference from blind, and what blind and a person's captions score on the same references."""
 
 _EVALUATIONS = 400  # on each half of a corpus
-_FEWEST = 8  # samples of a corpus
+FEWEST = 8
+"""Samples of a corpus that a search takes."""
 
 
 def put_over_blind(
@@ -47,56 +48,85 @@ def put_over_blind(
     if isinstance(table, RunTable) and table.raced:
         raise TrialError("a race stopped this run; from blind to people is of whole runs")
     lots, asked, answers = random.Random(seed), table.group(scorer).samples, answers_of(table)
-    people, samples = dict[str, str](), list[Sample]()
-    for one in asked:
-        if one.id in answers and len(own := blind.distinct(one.references)) > 1:
-            people[one.id], *others = lots.sample(own, len(own))
-            samples.append(replace(one, references=tuple(others)))
+    samples, people = hold_people_out([one for one in asked if one.id in answers], lots)
     weights = table.aggregation.weights if table.aggregation else {"": 1.0}
     corpora = grouped((one.category if table.aggregation else "", one) for one in samples)
-    if small := [name for name in weights if len(corpora[name]) < _FEWEST]:
+    if small := [name for name in weights if len(corpora[name]) < FEWEST]:
         where = f" of {small[0]}" if small[0] else ""
         raise TrialError(
             f"{scorer.label} has no scale from blind to people: {len(corpora[small[0]])} answered "
-            f"samples{where} have two references, one to hold to the others; it takes {_FEWEST}"
+            f"samples{where} have two references, one to hold to the others; it takes {FEWEST}"
         )
+    chosen = list(map(corpora.__getitem__, weights))
+    said = blind_captions(chosen, people, searched, lots, evaluations, progress)
+    columns = [_scores(table, scorer, searched, samples, own) for own in (answers, said, people)]
+    group = make_groups({ALL: samples}, table.aggregation)[ALL]
+    found = blind_scale(group, scorer, columns, Coverage(len(asked), len(samples), 0))
+    made = columns[0].signatures[samples[0].id].with_fields(scale="blind", evaluations=evaluations)
+    table.computed.update(
+        {(scorer, key): replace(one, signature=made) for key, one in found.items()}
+    )
+
+
+def hold_people_out(
+    samples: Iterable[Sample], lots: random.Random
+) -> tuple[list[Sample], dict[str, str]]:
+    """Samples of two references or more without one of them, and that one, a person's."""
+    people, held = dict[str, str](), list[Sample]()
+    for one in samples:
+        if len(own := blind.distinct(one.references)) > 1:
+            people[one.id], *others = lots.sample(own, len(own))
+            held.append(replace(one, references=tuple(others)))
+    return held, people
+
+
+def blind_captions(
+    corpora: Sequence[Sequence[Sample]],
+    people: Mapping[str, str],
+    searched: blind.SearchedScorer,
+    lots: random.Random,
+    evaluations: int,
+    progress: Callable[[int, int], object],
+) -> dict[str, str]:
+    """The best caption that hears nothing of each sample, searched for on others of its corpus."""
     said, before = dict[str, str](), 0
-    for corpus in map(corpora.__getitem__, weights):
-        own = [people[one.id] for one in corpus]
+    for corpus in corpora:
+        own = [people[one.id] for one in corpus] if people else None
         held = blind.HeldOutClips([tuple(one.references) for one in corpus], own, None)
         both = blind.halves(len(corpus), lots)
         for learnt, other in (both, both[::-1]):
             seen = held.part(learnt)
             climb = blind.Climb(searched, "sentence", seen, blind.Language(seen, lots))
             for done in climb.rounds(evaluations):
-                progress(before + done, 2 * evaluations * len(weights))
+                progress(before + done, 2 * evaluations * len(corpora))
             before += evaluations
             said |= dict.fromkeys((corpus[place].id for place in other), climb.best()[0])
-    columns = [_scores(table, scorer, searched, samples, own) for own in (answers, said, people)]
-    group = make_groups({ALL: samples}, table.aggregation)[ALL]
+    return said
+
+
+def blind_scale(
+    group: Group, scorer: Scorer, columns: Sequence[SampleScores], coverage: Coverage
+) -> dict[GroupKey, Estimate]:
+    """What a model, who hears nothing and, where there is one, a person get, in that order."""
     spread, aggregate = group.spread(group.arrays(columns)[0]), group.aggregate_of(scorer)
-    made = columns[0].signatures[samples[0].id].with_fields(scale="blind", evaluations=evaluations)
 
     def estimate(of: Callable[[FloatArray], FloatArray]) -> Estimate:
         def whole(means: FloatArray) -> FloatArray:
-            sides = aggregate(means.reshape(*means.shape[:-1], 3, -1))
+            sides = aggregate(means.reshape(*means.shape[:-1], len(columns), -1))
             return of(np.moveaxis(sides, -1, 0))
 
-        flat, coverage = spread.reshape(len(spread), -1), Coverage(len(asked), len(samples), 0)
+        flat = spread.reshape(len(spread), -1)
         value = float(whole(flat.mean(axis=0)[np.newaxis])[0])
         interval = mean_interval(flat, whole, clusters=group.clusters)
-        return Estimate(value, len(samples), coverage, interval=interval, signature=made)
+        return Estimate(value, len(spread), coverage, interval=interval)
 
-    # Of the model's, the blind and the person's captions, in that order.
-    found = {
-        BLIND: estimate(lambda side: side[1]),
-        PERSON: estimate(lambda side: side[2]),
-        ABOVE: estimate(lambda side: side[0] - side[1]),
-        OVER: estimate(lambda side: (side[0] - side[1]) / (side[2] - side[1])),
-    }
-    if not _is_above_0(estimate(lambda side: side[2] - side[1])):
-        found[OVER] = replace(found[OVER], value=None, interval=None)
-    table.computed.update({(scorer, key): one for key, one in found.items()})
+    found = {BLIND: estimate(lambda side: side[1]), ABOVE: estimate(lambda side: side[0] - side[1])}
+    if len(columns) > 2:
+        found[PERSON] = estimate(lambda side: side[2])
+        found[OVER] = estimate(lambda side: (side[0] - side[1]) / (side[2] - side[1]))
+        if not _is_above_0(estimate(lambda side: side[2] - side[1])):
+            found[OVER] = replace(found[OVER], value=None, interval=None)
+    return found
 
 
 def over_blind(table: ScoreTable, scorer: Scorer) -> dict[GroupKey, Estimate]:

@@ -40,6 +40,11 @@ score with all references, those within the tolerance as equals. MECAT's public 
 ``code``; its tables are ``published``, the harmonic mean of the two corpus means."""
 
 
+LENGTHS = ("any", "references")
+"""Under ``references``, what a prediction is longer than references are is not read, and the rest
+keeps the share of its similarity that it is of the whole. It is our own, not the paper's."""
+
+
 class DateOptions(TypedDict, total=False):
     variant: str  # of ``VARIANTS``; ``code`` by default
     subtask: str  # a key of ``TOLERANCES``; ``long`` by default, and nothing to ``paper``
@@ -47,6 +52,7 @@ class DateOptions(TypedDict, total=False):
     # Of a fluency error; above .9, a prediction keeps a tenth of its similarity.
     error_probabilities: Sequence[float] | FloatArray | None
     detector: Detector | None  # who says them, where they are not given
+    length: str  # of ``LENGTHS``; ``any`` by default
 
 
 class DateParts(NamedTuple):
@@ -95,6 +101,8 @@ def date_and_parts(
         "refs": "mean",
         "fluency": fluency,
     }
+    if options.get("length", LENGTHS[0]) != LENGTHS[0]:
+        fields["length"] = options["length"]
     # As in DATE of a sample, to be unlike the references is worth no less than to say nothing.
     sides = [np.maximum(side, 0) for side in parts[:2]]
     columns = np.stack(sides if variant == "published" else [parts.date], axis=1)
@@ -122,9 +130,14 @@ def date_parts(
 
 
 def prepare_date(
-    variant: str = "code", subtask: str = "long", encoder: str = "wordllama", detector: str = ""
+    variant: str = "code",
+    subtask: str = "long",
+    encoder: str = "wordllama",
+    detector: str = "",
+    length: str = LENGTHS[0],
 ) -> None:
     check_known("variant of DATE", variant, VARIANTS, MetricError)
+    check_known("length of DATE", length, LENGTHS, MetricError)
     check_known("sub-task of DATE", subtask, TOLERANCES, MetricError)
     if detector:
         open_detector(detector, "date")
@@ -173,6 +186,11 @@ def encode_corpus(
     probabilities = options.get("error_probabilities")
     if probabilities is not None:
         fluency = penalise(fluency, probabilities)
+    said = list(map(reading, predictions))
+    check_known("length of DATE", length := options.get("length", LENGTHS[0]), LENGTHS, MetricError)
+    if length == "references":
+        said, shares = _within(said, answers)
+        fluency = fluency * shares
     counts = np.array([len(own) for own in answers])
     owners = np.repeat(np.arange(len(answers)), counts)
     pieces, place = _split(chain.from_iterable(answers), model)
@@ -181,9 +199,9 @@ def encode_corpus(
         lacks = f"has no word that {model.name} reads: mend it or leave it out."
         raise MetricError(f"A reference of sample {owners[silent][0]} {lacks}")
     # A dot product with the mean of a sample's reference vectors is the mean cosine.
-    shares = csr_array((1 / counts[owners], np.arange(len(owners)), np.cumsum([0, *counts])))
-    theirs = shares @ _embed(model, pieces, place, tolerant=tolerant)
-    ours = _embed(model, *_split(map(reading, predictions), model), tolerant=tolerant)
+    means = csr_array((1 / counts[owners], np.arange(len(owners)), np.cumsum([0, *counts])))
+    theirs = means @ _embed(model, pieces, place, tolerant=tolerant)
+    ours = _embed(model, *_split(iter(said), model), tolerant=tolerant)
     ours *= fluency[:, np.newaxis]
     similarity = np.clip(np.einsum("ij,ij->i", ours, theirs), -1, 1)
     if tolerant:
@@ -191,6 +209,25 @@ def encode_corpus(
             ours, theirs, similarity - TOLERANCES[subtask] / 2, similarity, of_means
         )
     return EncodedCorpus(theirs, ours, similarity - ROUNDING, similarity, of_means)
+
+
+def _within(
+    texts: Sequence[str], references: Sequence[Sequence[str]]
+) -> tuple[list[str], FloatArray]:
+    """Texts without what is longer than references, and the share of each that is left.
+
+    Letters and digits count, as many as the longest reference of a sample has, or references of
+    the corpus on average: where one only says that there is nothing, a sentence is not too long.
+    """
+    letters = [[sum(map(str.isalnum, one)) for one in own] for own in references]
+    usual = float(np.mean([count for own in letters for count in own]))
+    kept, shares = list[str](), np.ones(len(texts))
+    for place, (text, own) in enumerate(zip(texts, letters, strict=True)):
+        most, at = max(usual, *own), [n for n, one in enumerate(text) if one.isalnum()]
+        head = text[: at[int(most)]] if len(at) > most else text
+        shares[place] = min(1.0, most / max(len(at), 1))
+        kept.append(head if head == text else head.rpartition(" ")[0] or head)
+    return kept, shares
 
 
 def _split(sentences: Iterator[str], model: PieceEncoder) -> tuple[Pieces, IntArray]:

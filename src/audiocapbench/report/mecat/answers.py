@@ -111,7 +111,7 @@ def read_scored(
             f"run {what} has no {name}; {had}. Make it with: "
             f"audiocapbench score {what} --metrics '{name}'{store.option}"
         )
-    signature = next(iter(table.sample_scores(Scorer(str(name))).signatures.values()))
+    signature = Signature.join(table.sample_scores(Scorer(str(name))).signatures.values())
     rest = _group_scores(table, parse_name(without_null(str(name))))
     return ScoredAnswers(run.model, f"run {what}", benchmark, signature, groups, rest)
 

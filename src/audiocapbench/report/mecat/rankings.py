@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -35,8 +34,8 @@ Figures = Mapping[str, float | None]
 PUBLISHED = "published, not run here"
 _WHO = (Column("model"), Column("origin", "from", importance=3))
 _NOBODY = "there is no model to show: name a run, or allow the published ones"
-_ABOUT = ("model", "origin", "n", "asked", "coverage")
-_RANKS = ("as_zero", "ranks", "note")
+_ABOUT = ("model", "origin", "n", "asked", "coverage", "comparable", "note")
+_RANKS = ("as_zero", "ranks")
 _SIDES = {name: name for name in ("similarity", "discriminability")} | {"date": "DATE"}
 _TABLES = {
     METRIC: (paper.CAPTION_DATE, paper.QA_DATE),
@@ -79,26 +78,25 @@ def standings_report(
         return {**by_group, TOTAL: add_up(dates)}, _lacking(dates, parts)
 
     models = _ranked(scored, figures, table if published else {}, number, TOTAL, parts)
-    notes = _comparison_notes(scored) if published else []
-    rows: list[Row] = []
-    standings = []
-    for one in models:
-        record, note = _of(one, _ABOUT), {"note": one["note"]}
-        record |= {"rank": one["ranks"].get(TOTAL), "as_zero": one["as_zero"].get(TOTAL)}
-        standings.append(record | {"figures": one["figures"]} | note)
-        rows.append(record | one["figures"] | note)
+    notes = [_source()] if published else []
+    abouts = [
+        _of(one, _ABOUT) | {"rank": one["ranks"][TOTAL], "as_zero": one["as_zero"].get(TOTAL)}
+        for one in models
+    ]
+    rows = [own | one["figures"] for own, one in zip(abouts, models, strict=True)]
     columns = [
-        Column("rank", "#"),
+        Column("place", "#", align="right"),
         *_WHO,
         *(Column(name, form=".1f", importance=5) for name in models[0]["figures"] if name != TOTAL),
         Column(TOTAL, form=".1f"),
         *([Column("as_zero", form=".1f")] if any(one["coverage"] < 1 for one in models) else []),
         Column("scored", form="{n:,}/{asked:,}", importance=4),
     ]
-    named = (f"{one['model']}: {one['note']}" for one in models if one["note"])
-    shown_table = Table(f"{benchmark}: {_SIDES[by]} in percent", rows, columns, [*notes, *named])
+    placed = [row | {"place": _place(row, row["rank"])} for row in rows]
+    title = f"{benchmark}: {_SIDES[by]} in percent"
+    standings = [own | {"figures": one["figures"]} for own, one in zip(abouts, models, strict=True)]
     facts = {"benchmark": benchmark, "by": by, "standings": standings, "notes": notes}
-    return Findings([shown_table], facts, rows)
+    return Findings([Table(title, placed, columns, [*notes, *_notes_of(models)])], facts, rows)
 
 
 def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
@@ -120,7 +118,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     }
     by = next(iter(WEIGHTINGS))
     models = _ranked(scored, figures, printed, paper.CAPTION_DATE, by, GROUPS)
-    about_paper = [*_comparison_notes(scored), NOTES["tau"]] if published else []
+    about_paper = [_source(), NOTES["tau"]] if published else []
     notes = [*about_paper, *_notes_of(models)]
     taus = _taus(models, published=published)
     agreement = [
@@ -169,7 +167,7 @@ def split_report(
     if published and benchmark != QA:
         printed = paper.published_split(group)
         own = [NOTES["plain"], *([] if group == _PRINTED_GROUP else [NOTES["derived"]])]
-        notes = _comparison_notes(scored) + own
+        notes = [_source(), *own]
     number = paper.SPEECH_SPLIT if group == _PRINTED_GROUP else ""
     models = _ranked(scored, figures, printed, number, "date", [group])
     notes += _notes_of(models)
@@ -212,7 +210,8 @@ def _ranked(
             notes.append("An earlier version of it took part in making the dataset.")
         models.append(
             {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
-            | {"as_zero": dict(row), "standing": dict(row), "note": " ".join(notes)}
+            | {"as_zero": dict(row), "standing": dict(row)}
+            | {"comparable": True, "note": " ".join(notes)}
         )
     for one in scored:
         sizes, whole = published_sizes(groups, asked(one)), published_count(groups, asked(one))
@@ -223,15 +222,17 @@ def _ranked(
         n = sum(one.groups[group].n for group in groups if group in one.groups)
         figures, note = figures_of(one)
         zero, standing = (figures_of(one.as_zero(sizes, slack))[0] for slack in (0.0, SLACK))
+        why = _departures(one, scored, sum(asked(one).values()), whole if printed else None)
+        notes = [note, f"Not comparable: {why}." if why else ""]
         if n < whole:
             have, few = f"{n:,} of {whole:,} samples have a score", n < FEWEST_SHARE * whole
             rank = f"Not ranked: {have}, and a rank takes {FEWEST_SHARE:.0%}."
-            left = rank if few else f"{have}; the others rank as zero."
-            note = " ".join(filter(None, [note, left]))
-            standing = dict.fromkeys(standing) if few else standing
+            notes.append(rank if few else f"{have}; the others rank as zero.")
+            why = why or rank * few
         models.append(
             {"model": one.name, "origin": one.origin, "n": n, "asked": whole, "figures": figures}
-            | {"as_zero": zero, "standing": standing, "note": note}
+            | {"as_zero": zero, "standing": dict.fromkeys(standing) if why else standing}
+            | {"comparable": not notes[1], "note": " ".join(filter(None, notes))}
         )
     if not models:
         raise ReportError(_NOBODY)
@@ -268,7 +269,7 @@ def _ranks_table(
         looks += [Column(name, heading, f".{digits}f"), Column(f"rank by {name}", "rank")]
     rows = []
     for one in models:
-        ranks = {f"rank by {name}": place for name, place in one["ranks"].items()}
+        ranks = {f"rank by {name}": _place(one, place) for name, place in one["ranks"].items()}
         rows.append(_of(one, _ABOUT) | one["figures"] | ranks)
     return Table(title, rows, looks, notes)
 
@@ -294,28 +295,45 @@ def _notes_of(models: Iterable[Row]) -> list[str]:
     return [f"{one['model']} ({one['origin']}): {one['note']}" for one in models if one["note"]]
 
 
-def _comparison_notes(scored: Sequence[ScoredAnswers]) -> list[str]:
+def _source() -> str:
     origin = paper.published().source
-    notes = [
-        f"{PUBLISHED}: figures of the paper ({origin['url']}), encoder {origin['encoder']}, "
-        "with a fluency checker."
-    ]
-    for one in scored:
-        made, why = one.signature, []
-        encoder = made.get("encoder").partition("@")[0]
-        if not made:
-            why.append("a file of scores does not say how they were made")
-        elif "tinybert" not in encoder.lower():
-            why.append(f"its encoder is {encoder or 'not known'}")
-        if made.name == "date" and made.get("variant") != "published":
-            variant = made.get("variant", "not known")
+    made = f"encoder {origin['encoder']}, with a fluency checker"
+    return f"{PUBLISHED}: figures of the paper ({origin['url']}), {made}."
+
+
+def _place(row: Row, rank: int | None) -> int | str | None:
+    return rank if row["comparable"] else "not comparable"
+
+
+def _departures(
+    one: ScoredAnswers, others: Sequence[ScoredAnswers], asked: int, published: int | None
+) -> str:
+    """In what its scores were not made as those that they stand beside; nothing where in nothing.
+
+    Those are the paper's, of so many ``published`` samples, or the other models' alone.
+    """
+    made, source = one.signature, paper.published().source
+    if not made:
+        return NOTES["unsigned"]
+    if published is None:
+        alike = all(other.signature == made for other in others)
+        return "" if alike else "the models were scored in different ways"
+    encoder, why = made.get("encoder").partition("@")[0], list[str]()
+    if encoder not in ("tinybert", source["encoder"]):
+        why.append(f"its encoder is {encoder or 'not known'}")
+    if made.name == METRIC:
+        variant, fluency = (made.get(name, "not known") for name in ("variant", "fluency"))
+        variant += " with length=references" * bool(made.get("length"))
+        if variant != "published":
             why.append(f"its variant of DATE is {variant}, not published")
-        if made.get("fluency") == "no":
-            why.append("no fluency checker")
-        if why:
-            is_not = "is not strictly comparable"
-            notes.append(f"{one.name} ({one.origin}) {is_not}: {'; '.join(why)}.")
-    return notes
+        if fluency != source["detector"]:
+            checker = (
+                "no fluency checker" if fluency == "no" else f"its fluency checker is {fluency}"
+            )
+            why.append(checker)
+    if asked < published:
+        why.append(f"{asked:,} of {published:,} samples were asked")
+    return "; ".join(why)
 
 
 def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
@@ -344,13 +362,15 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
         raise ReportError(f"only {CAPTION} has pure and mixed groups")
     drops: list[Row] = []
     tables: list[Table] = []
-    notes = [NOTES["mixed"], *(_comparison_notes(scored) if published else ())]
+    notes = [NOTES["mixed"], *([_source()] if published else ())]
     printed = paper.published().tables[paper.CAPTION_DATE] if published else {}
     for content in CONTENTS:
         names = f"pure_{content}", f"mixed_{content}"
         size = published_count(names, {})
-        scores: list[tuple[Any, ...]] = [
-            (model, PUBLISHED, row[names[0]], row[names[1]], None, None, size, size)
+        whole = {"n": size, "asked": size, "comparable": True, "note": ""}
+        rows: list[Row] = [
+            {"model": model, "origin": PUBLISHED, "content": content, "interval": None, **whole}
+            | {"pure": row[names[0]], "mixed": row[names[1]], "without_null": None}
             for model, row in printed.items()
         ]
         for one in scored:
@@ -358,23 +378,25 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
             if pure is None or mixed is None:
                 notes.append(f"{one.name} ({one.origin}) has no pure or no mixed {content}.")
                 continue
-            interval, rest = _drop_interval(pure, mixed), one.without_null.get(names[1])
-            dates = (100 * pure.date, 100 * mixed.date, interval, rest and 100 * rest.date)
-            counts = pure.n + mixed.n, pure.asked + mixed.asked
-            scores.append((one.name, one.origin, *dates, *counts))
-        rows: list[Row] = []
-        for model, origin, pure, mixed, interval, without_null, n, asked in scores:
-            low, high = interval or (None, None)
-            who = {"model": model, "origin": origin, "content": content}
-            row: Row = {**who, "pure": pure, "mixed": mixed, "drop": pure - mixed}
-            row |= {"interval": interval and list(interval), "low": low, "high": high}
-            row |= {"relative": 100 * (pure - mixed) / pure if pure else None}
-            row |= {"without_null": without_null, "mixed_without_null": without_null}
-            rows.append(row | {"n": n, "asked": asked})
+            rest, asked = one.without_null.get(names[1]), pure.asked + mixed.asked
+            why = _departures(one, scored, asked, size if published else None)
+            rows.append(
+                {"model": one.name, "origin": one.origin, "content": content}
+                | {"n": pure.n + mixed.n, "asked": asked, "interval": _drop_interval(pure, mixed)}
+                | {"pure": 100 * pure.date, "mixed": 100 * mixed.date}
+                | {"without_null": rest and 100 * rest.date, "comparable": not why}
+                | {"note": f"Not comparable: {why}." if why else ""}
+            )
+        for row in rows:
+            row["low"], row["high"] = row["interval"] or (None, None)
+            row["drop"] = row["pure"] - row["mixed"]
+            row["relative"] = 100 * row["drop"] / row["pure"] if row["pure"] else None
+            row["mixed_without_null"] = row["without_null"]
         rows.sort(key=lambda one: -one["mixed"] * one["n"] / one["asked"])
         drops += rows
+        below = [*notes, *_notes_of(drops)] if content == CONTENTS[-1] else []
         title = f"DATE (%) on pure and on mixed clips: {content}"
-        tables.append(Table(title, rows, _DROPS, notes if content == CONTENTS[-1] else ()))
+        tables.append(Table(title, rows, _DROPS, list(dict.fromkeys(below))))
     if not drops:
         raise ReportError(_NOBODY)
 
