@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 import re
 import shutil
 from dataclasses import replace
@@ -10,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.meta.pairs import read_csv_pairs, read_pairs
+from audiocapbench.meta.build import build_pairs, filter_pairs, read_votes, vote_table
+from audiocapbench.meta.corrupt.captions import caption_set
+from audiocapbench.meta.pairs import pair_set, read_csv_pairs, read_pairs
+from audiocapbench.meta.scorers.scorer import Choice, create_scorer
 from audiocapbench.stats.correlation import rated_kappa
 from command import run_command
 from fakes.http_server import Request
@@ -85,7 +89,7 @@ def vote(place: Path, votes: dict[str, tuple[str, str, str]]) -> None:
 def test_every_type_of_pair_is_made_and_sides_are_drawn(place: Path) -> None:
     made = pairs_of(place, "--sources", "key.csv", "--json")
     assert set(made["made"]) == {"HH", "HM_1", "HM_2", "MM_1", "MM_2", "MM_3"}
-    assert made["filter"] == "metric:similarity"
+    assert made["filter"] is None
     with (place / "sheet.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert sum(made["kept"].values()) == len(rows)
@@ -145,7 +149,8 @@ def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
     told = build(place, "--votes", "voted.csv", "--out", out, "--json")
     assert "HH" not in told["kept"]
     assert told["kept"]["HM_1"] == told["read"]["HM_1"]
-    assert told["unvoted"] == told["read"]["MM_3"]
+    # What was set when a pair was made is no vote.
+    assert told["unvoted"] == sum(told["read"][one] for one in ("HM_2", "MM_2", "MM_3"))
     votes = [pair.votes for pair in read_csv_pairs(place / "voted.csv") if pair.votes]
     kept = [one for one in votes if abs(sum(one)) >= 2]
     for name, rows in (("before", votes), ("after", kept)):
@@ -157,6 +162,56 @@ def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
     assert {pair.answer for pair in pairs if pair.subtype == "MM_1"} == {1}
     done = run_command("meta", kind, "--pairs", out, "--scorer", "control:longer", cwd=place)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_scorer_that_chose_the_pairs_is_not_tried_on_them(place: Path) -> None:
+    pairs_of(place, "--filter", "metric:rouge_l")
+    vote(place, dict.fromkeys(("HH", "HM_1", "HM_2", "MM_1", "MM_2", "MM_3"), ("a", "a", "a")))
+    for out, kind in (("kept.csv", "csv"), ("kept.json", "brace-main")):
+        build(place, "--votes", "voted.csv", "--out", out)
+        words = ["meta", kind, "--pairs", out, "--scorer"]
+        refused = run_command(*words, "control:longer", "--scorer", "metric:rouge_l", cwd=place)
+        assert refused.returncode == 2
+        assert "metric:rouge_l chose these pairs" in refused.stderr
+        assert run_command(*words, "metric:bleu_4", cwd=place).returncode == 0
+
+
+def test_random_votes_leave_every_scorer_at_chance(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    things = ("A dog barks", "A cat meows", "A car passes", "A man speaks", "A bell rings")
+    clips = [
+        (f"{n}.wav", "", [f"{draw.choice(things)} {where}" for where in draw.sample(PLACES, 3)])
+        for n in range(120)
+    ]
+    systems = {
+        name: {key: draw.choice(texts) for key, _, texts in clips} for name in ("one", "two")
+    }
+    pairs, _ = build_pairs(caption_set(clips), systems, 1)
+    assert any(pair.answer is not None for pair in pairs)
+    kept = filter_pairs(pairs, create_scorer("metric:rouge_l"))
+    voted = [
+        replace(pair, votes=() if pair.answer_set else tuple(draw.choices((1, -1), k=3)))
+        for pair in kept
+    ]
+    (tmp_path / "voted.csv").write_text(vote_table(".csv", voted, 3))
+    found = [one for one in read_votes(tmp_path / "voted.csv", 1) if one.answer is not None]
+    assert all(one.votes for one in found)
+    for name in ("metric:rouge_l", "metric:bleu_1", "control:longer", "control:likelier"):
+        both = zip(create_scorer(name).choose(found), found, strict=True)
+        right = [one.value == pair.answer for one, pair in both if one is not Choice.TIE]
+        assert abs(sum(right) / len(right) - 0.5) < 1 / len(right) ** 0.5, name
+    # The table as people voted in it has no set answers either.
+    assert len(pair_set("csv", read_pairs("csv", [tmp_path / "voted.csv"])).decided) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("machine", "is_broken"),
+    [("A dog barks loudly", True), ("Two dogs bark", False), ("A cat barks", False)],
+)
+def test_only_what_people_say_too_is_made_wrong(machine: str, is_broken: bool) -> None:
+    clips = caption_set([("1", "1.wav", ["A dog barks loudly", "loud barking of a dog"])])
+    pairs, _ = build_pairs(clips, {"one": {"1": machine}}, 1)
+    assert any(pair.subtype == "HM_2" for pair in pairs) is is_broken
 
 
 def _columns(rows: list[tuple[int, ...]]) -> Any:

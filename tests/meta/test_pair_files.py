@@ -111,7 +111,7 @@ def test_every_problem_of_a_file_is_listed(tmp_path: Path) -> None:
         main_clip(file_name=None),
         main_clip(**{"Human-Human": ["a", "b", "c", "d", [2, 0, 0]]}),
         main_clip(**{"Human-Human": ["a", " ", "c", "d", [1, 0, 0]]}),
-        main_clip(**{"Dog-Cat": []}),
+        main_clip(**{"Dog-Cat": ["a", "b", "c", "d"]}),
         main_clip(**{"Human-Human": {"a": 1}}),
         main_clip(references="text"),
     ]
@@ -123,7 +123,7 @@ def test_every_problem_of_a_file_is_listed(tmp_path: Path) -> None:
         "clip 1: file_name: is not text",
         "clip 2: Human-Human[4][0]: input should be 1, 0 or -1",
         "clip 3: Human-Human[1]: is blank",
-        "clip 4: Dog-Cat[0]: is missing",
+        "clip 4: Dog-Cat[4]: is missing",
         "clip 5: Human-Human: is not a list",
         "clip 6: references: is not a list",
     ):

@@ -137,6 +137,7 @@ def _try_scorers(
 
     A model is asked with all prompts in turn where the settings say so.
     """
+    from audiocapbench.meta.build import refuse_filters
     from audiocapbench.meta.scorers.pairwise import document
     from audiocapbench.meta.trial import try_scorer
 
@@ -155,7 +156,8 @@ def _try_scorers(
     trials: list[ScorerTrial] = []
     errors: list[AudioCapBenchError] = []
     try:
-        with _agreed_scorers(wanted, pairs.decided, yes=yes) as scorers:
+        check = refuse_filters(pairs.decided)
+        with _agreed_scorers(wanted, pairs.decided, check, yes=yes) as scorers:
             for scorer, (_, prompt) in zip(scorers, swept, strict=True):
                 try:
                     trial = try_scorer(scorer, pairs, swap=settings.swap)
@@ -333,7 +335,7 @@ def build(
     votes: Path | None = None,
     least_votes: Annotated[int, Option(min=1)] = 2,
     voters: Annotated[int, Option(min=1)] = 3,
-    scorer: Annotated[str, Option("--filter")] = "metric:similarity",
+    scorer: Annotated[str | None, Option("--filter")] = None,
     sources: Path | None = None,
     data: options.ClipFolder = None,
     seed: int = 42,
@@ -355,7 +357,8 @@ def build(
         least_votes (N): Keep a pair when its votes add up to so many one way.
         voters (N): Columns for votes.
         scorer (KIND:NAME): Leaves out what it cannot tell apart: model:NAME, asked in both orders,
-            or metric:NAME, judge:NAME, rate:MODEL, clap:NAME, which loses the closest quarter.
+            or metric:NAME, judge:NAME, rate:MODEL, clap:NAME, which loses the closest quarter. It
+            cannot be on trial on what it left.
         sources (FILE): Also write who wrote each caption; voters must not see it.
     """
     if (votes is None) == (captions is None or not machine):
@@ -385,8 +388,10 @@ def build(
         if read.bad:
             raise problems.InvalidDataError(Path(file), read.bad)
     pairs, wrote = build_pairs(found, {name: one.texts for name, one in machines.items()}, seed)
-    with _agreed_scorers([(scorer, settings)], pairs, yes=session.yes) as [made]:
-        kept = filter_pairs(pairs, made)
+    kept: Sequence[CaptionPair] = pairs
+    if scorer is not None:
+        with _agreed_scorers([(scorer, settings)], pairs, yes=session.yes) as [made]:
+            kept = filter_pairs(pairs, made)
     write_file(out, vote_table(out.suffix.lower(), kept, voters))
     if sources is not None:
         rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]
@@ -396,10 +401,12 @@ def build(
     facts = {"pairs": str(out), "made": before, "kept": counts, "filter": scorer}
     show_result(Findings([Table("", types)], facts), json=json)
     set_already = sum(pair.answer_set for pair in kept)
+    if scorer is not None:
+        left = f"{len(pairs) - len(kept):,} of {len(pairs):,} pairs that it cannot tell apart"
+        say(f"{scorer} left out {left}; it cannot be on trial on the others.")
     say(
-        f"{scorer} left out {len(pairs) - len(kept):,} of {len(pairs):,} pairs that it cannot tell "
-        f"apart; {len(kept) - set_already:,} to vote on and {set_already:,} with a broken caption "
-        f"are in {out}. Then: audiocapbench meta build --votes {out} --out FILE"
+        f"{len(kept) - set_already:,} pairs to vote on and {set_already:,} with a broken caption, "
+        f"to try voters with, are in {out}. Then: audiocapbench meta build --votes {out} --out FILE"
     )
 
 
@@ -409,7 +416,7 @@ def _keep_agreed(votes: Path, out: Path, least: int, *, json: bool) -> None:
 
     found = read_votes(votes, least)
     kept, kappa = [pair for pair in found if pair.answer is not None], agreement(found, least)
-    unvoted = sum(not pair.votes and not pair.answer_set for pair in found)
+    unvoted = sum(not pair.votes for pair in found)
     if out.suffix.lower() == ".json":
         write_brace(out, kept)
     else:

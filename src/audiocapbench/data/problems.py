@@ -74,7 +74,8 @@ def problems_of(
 
 
 def by_cause(problems: Sequence[object]) -> list[str]:
-    """Problems as lines; many of one cause are one, with the first and the names of two others."""
+    """Problems as lines; of more than ten, those of one cause are one, with the first and the names
+    of two others."""
     causes: dict[str, list[object]] = {}
     for one in problems:
         what = one.what if isinstance(one, Problem) else str(one)
@@ -84,7 +85,7 @@ def by_cause(problems: Sequence[object]) -> list[str]:
         named = (re.match(_QUOTED, one.what) for one in own[1:3] if isinstance(one, Problem))
         others = "".join(f", {name[0]}" for name in named if name)
         many = f"{own[0]} (and {len(own) - 1:,} more of this kind{others})"
-        lines += [many] if own[10:] else map(str, own)
+        lines += [many] if own[1:] and problems[10:] else map(str, own)
     return lines
 
 
@@ -92,13 +93,13 @@ class InvalidDataError(DatasetError):
     """A folder or file that cannot be used; ``problems`` has every reason why."""
 
     def __init__(
-        self, path: PurePath, problems: Sequence[Problem], shown: int | None = None, hint: str = ""
+        self, path: PurePath, problems: Sequence[Problem], shown: int = 10, hint: str = ""
     ) -> None:
         self.problems = tuple(problems)
         count = f"{len(problems):,} problem{'' if len(problems) == 1 else 's'}"
         causes = by_cause(problems)
         lines = [f"{path}: {count}; nothing was done", *(f"  {one}" for one in causes[:shown])]
-        if shown is not None and len(causes) > shown:
+        if len(causes) > shown:
             lines.append(f"  … and {len(causes) - shown:,} more")
         super().__init__(*lines, *([hint] if hint else []))
 

@@ -1,27 +1,36 @@
 """Builds a trial as BRACE did: pairs of captions that people and machines wrote, to be voted on.
 
 Of every clip: two people's captions (HH), a person's and a machine's (HM), two machines' (MM); in
-HM_2 and MM_2 the machine's caption is broken on purpose, and the answer is set.
+HM_2 and MM_2 the machine's caption is broken on purpose. That answer tries voters; it is no vote,
+and only what was voted on is kept.
 """
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from audiocapbench.errors import DatasetError
-from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, plain_form, words_of
+from audiocapbench.errors import DatasetError, TrialError
+from audiocapbench.meta.corrupt.captions import (
+    CaptionedClip,
+    CaptionSet,
+    meaning_of,
+    plain_form,
+    words_of,
+)
 from audiocapbench.meta.corrupt.make import RULES, pair_table, write_clips
-from audiocapbench.meta.pairs import BRACE_MAIN, CaptionPair, Pairs, preferred, read_csv_pairs
+from audiocapbench.meta.pairs import CaptionPair, Pairs, preferred, read_csv_pairs
+from audiocapbench.meta.published_pairs import BRACE_MAIN
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer
 from audiocapbench.meta.trial import CHOSEN, agreeing
+from audiocapbench.metrics.elements.splitting import kind_of
 
 HUMAN, BROKEN = "human", "broken"
-_CLOSEST, _UNANIMOUS = 0.25, 3
+_CLOSEST = 0.25
 
 _Writing = tuple[str, str]  # A caption and who wrote it
 
@@ -81,68 +90,85 @@ def _writings(
         yield "MM_3", own[1], own[2]
 
 
+# A machine may have counted wrong, told the order wrong, or left the main event out itself.
+_MAY_BE_TRUER = ("count", "order", "dropped")
+
+
 def _break(
     captions: CaptionSet, machines: Mapping[str, Mapping[str, str]], seed: int
 ) -> dict[tuple[str, str], str]:
-    """Machines' captions with one thing made wrong by rule, where one can be."""
+    """Machines' captions with one thing made wrong by rule that people say as the machine did."""
     # What another machine says of the clip is no error that can be put in: all are one clip's.
     told = list(machines.values())
     clips = tuple(
         replace(clip, references=(*clip.references, *(own.get(clip.id, "") for own in told)))
         for clip in captions.clips
     )
+    said = {clip.id: clip.meanings for clip in captions.clips}
     systems, found, texts = list(machines), defaultdict(list), CaptionSet(clips)
-    # A caption without its main event is not broken.
-    rules = [rule for kind, rule in RULES.items() if kind != "dropped"]
+    rules = [rule for kind, rule in RULES.items() if kind not in _MAY_BE_TRUER]
     for one in (one for rule in rules for one in rule(texts)):
         place = one.sources[0] - (len(one.clip.references) - len(systems))
-        if place >= 0:
+        gone = {*words_of(one.true)} - {*words_of(one.false)}
+        meant = {meaning_of(word) for word in gone if kind_of(word) is not None}
+        if place >= 0 and meant and meant <= said[one.clip.id]:
             found[one.clip.id, systems[place]].append(one.false)
     return {key: random.Random(f"{seed} {key}").choice(texts) for key, texts in found.items()}
 
 
 def filter_pairs(pairs: Pairs, scorer: PairScorer) -> list[CaptionPair]:
-    """The pairs that a scorer can tell apart; where an answer was set, it must be chosen."""
+    """The pairs that a scorer can tell apart, whichever it takes; they name it."""
     choices = scorer.choose(pairs)
     if isinstance(scorer, PointwiseScorer):
         # All but the quarter with the smallest differences.
         first, second = scorer.score(pairs)
         gaps = np.abs(first - second)
-        known = gaps[~np.isnan(gaps) & [not one.answer_set for one in pairs]]
+        known = gaps[~np.isnan(gaps)]
         least = float(np.quantile(known, _CLOSEST)) if len(known) else 0.0
         told = [bool(gap >= least and gap > 0) for gap in gaps]
     elif scorer.sees_both:
         told = agreeing(choices, scorer.choose_swapped(pairs))
     else:
         told = [choice in CHOSEN for choice in choices]
-    return [
-        pair
-        for pair, choice, clear in zip(pairs, choices, told, strict=True)
-        if (choice.value == pair.answer if pair.answer_set else clear and choice is not Choice.TIE)
-    ]
+    both = zip(pairs, choices, told, strict=True)
+    kept = [pair for pair, choice, clear in both if clear and choice is not Choice.TIE]
+    return [replace(pair, filtered_by=scorer.name) for pair in kept]
+
+
+def refuse_filters(pairs: Pairs) -> Callable[[PairScorer], PairScorer]:
+    """Refuses a scorer that chose which pairs there are: it would be tried on its easy ones."""
+    filters = {one.filtered_by.partition("[")[0]: one.filtered_by for one in pairs}
+
+    def check(scorer: PairScorer) -> PairScorer:
+        if found := filters.get(scorer.name.partition("[")[0]):
+            what = "chose these pairs ('meta build --filter'), and cannot be tried on them"
+            raise TrialError(f"{found} {what}; build them with another filter, or without one")
+        return scorer
+
+    return check
 
 
 def read_votes(path: Path, least: int) -> list[CaptionPair]:
     """Read a table that people voted in; an answer needs at least so many votes to spare."""
-    pairs = []
-    for pair in read_csv_pairs(path):
-        known = pair.answer if not pair.votes else preferred(pair.votes, least)
-        was_set = pair.answer is not None and not pair.votes
-        pairs.append(replace(pair, answer=known, answer_set=was_set))
-    if not any(pair.votes for pair in pairs):
+    found = read_csv_pairs(path)
+    if not any(pair.votes for pair in found):
         raise DatasetError(f"{path}: nobody voted; fill in columns vote_1 and on with a, b, tie")
-    return pairs
+    return [replace(pair, answer=preferred(pair.votes, least)) for pair in found]
 
 
 def vote_table(suffix: str, pairs: Pairs, voters: int) -> str:
     """A table for people to vote in, or what their votes left, as 'meta csv' reads it."""
     cast = [[{1: "a", -1: "b", 0: "tie"}[vote] for vote in pair.votes] for pair in pairs]
     more = [[*own, *[""] * (voters - len(own))] for own in cast]
-    return pair_table(suffix, pairs, [f"vote_{n + 1}" for n in range(voters)], more)
+    names = [f"vote_{n + 1}" for n in range(voters)]
+    if any(pair.filtered_by for pair in pairs):
+        names.append("filter")
+        more = [[*own, pair.filtered_by] for own, pair in zip(more, pairs, strict=True)]
+    return pair_table(suffix, pairs, names, more)
 
 
 def write_brace(path: Path, pairs: Pairs) -> None:
-    """Write pairs with answers in BRACE-Main's form; answers that were set are unanimous there."""
+    """Write pairs that were voted on in BRACE-Main's form."""
     names = {short: name for name, short in BRACE_MAIN.items()}
 
     def add(clip: dict[str, Any], pair: CaptionPair) -> None:
@@ -150,8 +176,9 @@ def write_brace(path: Path, pairs: Pairs) -> None:
             raise DatasetError(f"{path}: {pair.id!r} has no type of BRACE's")
         told = clip.setdefault("references", [])
         told += [one for one in pair.references_first if one not in told]
-        votes = list(pair.votes) or [1 if pair.answer == 0 else -1] * _UNANIMOUS
-        clip[names[pair.subtype]] = [pair.first, pair.second, "", "", votes]
+        clip[names[pair.subtype]] = [pair.first, pair.second, "", "", list(pair.votes)]
+        if pair.filtered_by:
+            clip["filter"] = pair.filtered_by
 
     write_clips(path, pairs, add)
 

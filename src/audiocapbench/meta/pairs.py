@@ -3,7 +3,8 @@
 The first caption of a pair is number 0 and the second number 1, as in BRACE. A file of pairs is
 read whole or refused with every problem in one list:
 BRACE-Main: every caption is held to the clip's references other than the pair's own captions.
-BRACE-Hallucination: as BRACE publishes it, and as ``audiocapbench corrupt`` writes it.
+BRACE-Hallucination: as BRACE publishes it, and as ``audiocapbench corrupt`` writes it. Both are
+also read with one number for the answer, with a model's answers, and from CAF-Score's results.
 Human pairs: those of FENSE, with the references that its protocol holds each caption to. HC: each
 caption against the others that people wrote. HI and HM: the references without the first caption.
 Tables, also as JSON lines: one pair a row; ``preferred`` is a, b or tie, or follows from the votes
@@ -18,23 +19,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError
 
 from audiocapbench.data.cells import is_missing, split_column
 from audiocapbench.data.columns import Mapped, Reading, fold_name
-from audiocapbench.data.problems import InvalidDataError, Problem, problems_of, read_json
+from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.records import read_records
-from audiocapbench.data.row import Text
 from audiocapbench.errors import DatasetError, TrialError, check_known
+from audiocapbench.meta.published_pairs import (
+    AGREED,
+    FORMS,
+    clips_of,
+    kind_of_clips,
+    pairs_of_clip,
+    without,
+)
 
 Preference = Literal[0, 1]
 TrialProtocol = Literal["plain", "fense"]
 Headline = Literal["f1", "accuracy"]
-
-# BRACE keeps a pair when its votes add up to this much one way or the other; FENSE needs one.
-AGREED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,12 @@ class CaptionPair:
     answer_set: bool = False  # when the pair was made; votes then count for nothing
     systems: tuple[str, ...] = ()  # who wrote the captions, where they are two that is known of
     people: tuple[str, ...] = ()  # who gave each vote, where that is known
+    filtered_by: str = ""  # the scorer that chose which pairs there are
+
+    @property
+    def strength(self) -> int:
+        """How many more people took one caption than the other; 0 without votes."""
+        return 0 if self.answer_set else abs(sum(self.votes))
 
     def swapped(self) -> "CaptionPair":
         return replace(
@@ -126,16 +137,6 @@ def preferred(votes: Sequence[int], least: int = 1) -> Preference | None:
 
 
 _DATASETS = ("AudioCaps", "Clotho")
-BRACE_MAIN = {
-    "Human-Human": "HH",
-    "Human-Machine_1": "HM_1",
-    "Human-Machine_2": "HM_2",
-    "Machine-Machine_1": "MM_1",
-    "Machine-Machine_2": "MM_2",
-    "Machine-Machine_3": "MM_3",
-}
-_HUMAN_PAIRS = ("HC", "HI", "HM", "MM_1", "MM_2", "MM_3", "MM_4", "MM_5")
-_FEWEST_REFERENCES = 4
 _COLUMNS = ("audio", "caption_a", "caption_b")
 ROLES = (*_COLUMNS, "id", "preferred", "type", "dataset", "person", "reference")
 _ROLES = {name: (name,) for name in ROLES}
@@ -152,106 +153,8 @@ VOTES = {
 }
 
 
-_Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
-_Votes = Annotated[tuple[Literal[1, 0, -1], ...], Field(min_length=1)]
-_Writer = Literal["human", "hallucination"]
-
-
-class _MainClip(BaseModel):
-    """A clip of BRACE-Main; its other fields are pairs: captions, who wrote them, and votes."""
-
-    model_config = ConfigDict(extra="allow")
-
-    file_name: Text
-    references: _Texts
-    __pydantic_extra__: dict[str, tuple[Text, Text, Any, Any, _Votes]]
-
-    def pairs(self) -> Iterator[CaptionPair]:
-        for key, (first, second, one, other, votes) in self.__pydantic_extra__.items():
-            if key not in BRACE_MAIN:
-                raise ValueError(f"{key}: is no kind of pair; there are {', '.join(BRACE_MAIN)}")
-            kind, held = BRACE_MAIN[key], without(self.references, first, second)
-            # One caption of these was broken on purpose, and the answer was set.
-            was_set = kind in ("HM_2", "MM_2")
-            about = (preferred(votes, AGREED), kind[:2], kind, "", held, held, votes)
-            of = (self.file_name, was_set, () if kind == "HH" else (str(one), str(other)))
-            yield CaptionPair(kind, self.file_name, first, second, *about, *of)
-
-
-class _MadeWrong(BaseModel):
-    """What BRACE-Hallucination says of a pair; ``kind`` is what was made wrong."""
-
-    references: _Texts
-    kind: Text = "noun"
-
-
-class _HallucinationClip(BaseModel):
-    """A clip of BRACE-Hallucination; its other fields are pairs, and who wrote each caption."""
-
-    model_config = ConfigDict(extra="allow")
-
-    file_name: Text
-    __pydantic_extra__: dict[str, tuple[Text, Text, _Writer, _Writer, _MadeWrong]]
-
-    def pairs(self) -> Iterator[CaptionPair]:
-        for key, (first, second, one, other, more) in self.__pydantic_extra__.items():
-            if one == other:
-                raise ValueError(f"{key}: both captions are of type {one!r}")
-            answer: Preference = 0 if one == "human" else 1
-            about = (answer, more.kind, more.kind, "", more.references, more.references, ())
-            yield CaptionPair(key, self.file_name, first, second, *about, self.file_name)
-
-
-class _HumanClip(BaseModel):
-    """A clip of FENSE; a pair has its captions first and its votes last."""
-
-    name: Text
-    raw_name: str | None = None
-    references: _Texts
-    voted: dict[str, tuple[Text, Text, _Votes]]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather(cls, fields: Any) -> Any:
-        if not isinstance(fields, dict):
-            return fields
-        there = {key: fields[key] for key in _HUMAN_PAIRS if fields.get(key) is not None}
-        voted = {
-            key: [*value[:2], value[-1]] if isinstance(value, list) and value[3:] else value
-            for key, value in there.items()
-        }
-        return fields | {"name": fields.get("audio_id") or fields.get("raw_name"), "voted": voted}
-
-    def pairs(self) -> Iterator[CaptionPair]:
-        for key, (first, second, votes) in self.voted.items():
-            left = right = self.references
-            if not key.startswith("MM"):
-                left = right = _filled(without(self.references, first))
-            if key == "HC":
-                right = _filled(without(self.references, second))
-            about = (preferred(votes), key[:2], key, "", left, right, votes, self.raw_name)
-            yield CaptionPair(key, self.name, first, second, *about)
-
-
-def without(references: Iterable[str], *captions: str) -> tuple[str, ...]:
-    return tuple(text for text in references if text not in captions)
-
-
-def _filled(references: tuple[str, ...]) -> tuple[str, ...]:
-    """At least four references, repeated from the start: as the published figures were made."""
-    few = len(references) < _FEWEST_REFERENCES
-    return (references * _FEWEST_REFERENCES)[:_FEWEST_REFERENCES] if few else references
-
-
-_FORMS: Mapping[str, type[_MainClip | _HallucinationClip | _HumanClip]] = {
-    "human": _HumanClip,
-    "brace-main": _MainClip,
-    "brace-hallucination": _HallucinationClip,
-}
-
-
 def _read_clips(path: Path, kind: str) -> list[CaptionPair]:
-    clips = read_json(path)
+    clips = clips_of(path)
     if isinstance(clips, Problem):
         raise DatasetError(f"{path}: {clips.what}")
     if not isinstance(clips, list) or not clips:
@@ -259,9 +162,11 @@ def _read_clips(path: Path, kind: str) -> list[CaptionPair]:
     dataset = next((name for name in _DATASETS if name.lower() in path.stem.lower()), path.stem)
 
     def pairs_of(fields: Any) -> Iterator[CaptionPair]:
-        for pair in _FORMS[kind].model_validate(fields).pairs():
-            clip = f"{dataset}/{pair.clip}"
-            yield replace(pair, id=f"{clip}/{pair.id}", clip=clip, dataset=dataset)
+        for one in pairs_of_clip(kind, fields):
+            clip = f"{dataset}/{one['clip']}"
+            where = {"id": f"{clip}/{one['id']}", "clip": clip, "dataset": dataset}
+            answer = one.get("answer", preferred(one.get("votes", ()), KINDS[kind]))
+            yield CaptionPair(**one | where | {"answer": answer})
 
     rows = ((f"{path.name} clip {number}", fields) for number, fields in enumerate(clips))
     return _gather_pairs(path, rows, pairs_of, [])
@@ -291,10 +196,15 @@ def read_csv_pairs(
     for (row, name, _), parts in zip(cells, texts, strict=True) if note else ():
         row[name] = parts
     found = _gather_pairs(path, rows, pairs_of, problems)
+    wanted = "'preferred'"
+    if any(one.votes for one in found):
+        # Beside votes, an answer that was set when the pair was made is none.
+        found = [one if one.votes else replace(one, answer=None) for one in found]
+        wanted = "vote, where others have some"
     ties = sum(str(row.get("preferred")).strip().lower() == "tie" for _, row in rows)
     blank = sum(one.answer is None and not one.votes for one in found) - ties
     reading.note(note)
-    left = f"{blank:,} of {len(found):,} pairs have no 'preferred', and were left out"
+    left = f"{blank:,} of {len(found):,} pairs have no {wanted}, and were left out"
     reading.note(left if blank > 0 else "")
     low, *_, high = sorted(len(one.references_first) for one in found) * 2
     each = f"{low}" if low == high else f"{low} to {high}"
@@ -367,7 +277,8 @@ def _row_pair(fields: dict[str, Any], defaults: dict[str, str]) -> CaptionPair:
     # Votes in a column vote_ana are hers; whose those in vote_1 are is not known.
     people = [row.get("person") or name[5:].lstrip("0123456789") for name in votes or ("",)]
     of = (tuple(named) if all(named) else (), tuple(people) if all(people) else ())
-    return CaptionPair(row["id"], audio, first, second, *about, *of)
+    filtered = row.get("filter", "")
+    return CaptionPair(row["id"], audio, first, second, *about, *of, filtered_by=filtered)
 
 
 KINDS: Mapping[str, int] = {"human": 1, "brace-main": AGREED, "brace-hallucination": 1, "csv": 1}
@@ -389,10 +300,11 @@ def read_pairs(
     pairs: dict[str, CaptionPair] = {}
     for path in paths:
         try:
-            table = kind not in _FORMS
+            table = kind not in FORMS
             found = read_csv_pairs(path, columns, notes) if table else _read_clips(path, kind)
         except DatasetError:
-            other = _kind_of(path)
+            is_json = path.suffix.lower() == ".json"
+            other = kind_of_clips(clips_of(path)) if is_json else None
             if other in (None, kind):
                 raise
             what = f"holds pairs of the kind {other}, not {kind}"
@@ -406,16 +318,6 @@ def read_pairs(
     return list(pairs.values())
 
 
-def _kind_of(path: Path) -> str | None:
-    """The kind of pairs that a JSON file looks to hold, by the fields of its first clip."""
-    clips = read_json(path) if path.suffix.lower() == ".json" else None
-    clip = clips[0] if isinstance(clips, list) and clips else None
-    if not isinstance(clip, dict):
-        return None
-    marks = {"brace-main": BRACE_MAIN, "human": _HUMAN_PAIRS, "brace-hallucination": ("caption_1",)}
-    return next((kind for kind, names in marks.items() if clip.keys() & set(names)), None)
-
-
 def pair_set(kind: str, pairs: Pairs, *, as_is: bool | None = None) -> PairSet:
     """Make the set that is judged together; ``as_is`` leaves captions alone, as the kind may."""
     decided = tuple(pair for pair in pairs if pair.answer is not None)
@@ -424,8 +326,11 @@ def pair_set(kind: str, pairs: Pairs, *, as_is: bool | None = None) -> PairSet:
     made = PairSet(kind, decided, left_out=len(pairs) - len(decided))
     if kind == "human":
         # FENSE keeps pairs without an answer in the corpus.
-        made = replace(made, pairs=tuple(pairs), protocol="fense", headline="accuracy")
+        made = replace(made, pairs=tuple(pairs), protocol="fense")
+    if kind in ("human", "csv"):
+        # F1 of the second caption is BRACE's; of other pairs it says little.
+        made = replace(made, headline="accuracy")
     if as_is is None:
         # Where people voted, captions are what they saw.
-        as_is = kind in ("human", "brace-main")
+        as_is = kind in ("human", "brace-main") or any(pair.votes for pair in pairs)
     return made if as_is else made.normalised()

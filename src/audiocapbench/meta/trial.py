@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
-from audiocapbench.meta.pairs import AGREED, CaptionPair, Pairs, PairSet, preferred
+from audiocapbench.meta.pairs import CaptionPair, Pairs, PairSet, preferred
+from audiocapbench.meta.published_pairs import AGREED
 from audiocapbench.meta.scorers.scorer import (
     CONTROLS,
     Choice,

@@ -1,7 +1,8 @@
-"""Votes between models: of pairs in files, and of rating projects."""
+"""Votes: between models, of pairs in files and of rating projects; and how good one person is."""
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from audiocapbench.errors import TrialError, did_you_mean
@@ -11,10 +12,15 @@ from audiocapbench.meta.pairs import (
     CaptionPair,
     preferred,
     read_csv_pairs,
-    without,
 )
+from audiocapbench.meta.published_pairs import without
+from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.meta.trial import ScorerTrial
+from audiocapbench.signature import sign
 from audiocapbench.stats.votes import Vote
 from audiocapbench.store import Store
+
+PERSON = "a person"
 
 
 def model_votes(pairs: Iterable[CaptionPair]) -> list[Vote]:
@@ -67,3 +73,17 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
             about = (answer, kind, kind, project, held_to, held_to, cast, audio, False)
             pairs.append(CaptionPair(key, audio, first, second, *about, systems, tuple(votes[key])))
     return pairs
+
+
+def one_against_rest(pairs: Iterable[CaptionPair], headline: str) -> ScorerTrial | None:
+    """Every vote for a caption held to the others on its pair, as if a person were a scorer: what
+    scorers may be expected to reach. None where no others agree on anything."""
+    held, cast = list[CaptionPair](), list[Choice]()
+    for pair in pairs:
+        for place, vote in enumerate(() if pair.answer_set else pair.votes):
+            others = pair.votes[:place] + pair.votes[place + 1 :]
+            if vote and (answer := preferred(others)) is not None:
+                held.append(replace(pair, answer=answer, votes=others, people=()))
+                cast.append(Choice.FIRST if vote > 0 else Choice.SECOND)
+    person = (PERSON, sign("one-against-rest"), headline, tuple(held), tuple(cast))
+    return ScorerTrial(*person) if held else None

@@ -9,6 +9,7 @@ row that names its clip tells of no other clip with the same captions.
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePath
@@ -22,7 +23,8 @@ from audiocapbench.data.records import read_records
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.answers.parser import RULES, read_answer
-from audiocapbench.meta.pairs import BRACE_MAIN, CaptionPair, Pairs, normalised
+from audiocapbench.meta.pairs import CaptionPair, Pairs, normalised
+from audiocapbench.meta.published_pairs import BRACE_MAIN
 from audiocapbench.meta.scorers.scorer import (
     KINDS,
     Choice,
@@ -31,6 +33,7 @@ from audiocapbench.meta.scorers.scorer import (
     PairScorer,
     PointwiseScorer,
     TrialSettings,
+    higher,
 )
 from audiocapbench.signature import sign
 
@@ -105,19 +108,32 @@ class ScoresFile(PointwiseScorer):
     """Scores from a file, a pair's or a caption's; the higher one wins."""
 
     def __init__(self, file: str, _settings: TrialSettings) -> None:
-        self._path = Path(file)
-        self.name = f"scores:{self._path.name}"
-        self.signature = sign("scores", file=_hash(self._path), compare="float32")
+        # A file may have several scores of a caption, as CAF-Score's results do.
+        found = re.fullmatch(r"(.+)\[score=(\w+)\]", file)
+        self._path, self._score = Path(found[1] if found else file), found[2] if found else ""
+        self.name = f"scores:{self._path.name}{f'[score={self._score}]' if found else ''}"
+        self.signature = sign("scores", file=_hash(self._path), compare="exact")
+        if self._score:
+            self.signature = self.signature.with_fields(score=self._score)
+
+    def choose(self, pairs: Pairs) -> Sequence[Choice]:
+        return higher(*self.score(pairs), exact=True) if pairs else []
 
     def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         def value_of(fields: dict[str, Any]) -> list[float] | None:
             names = ["score"] if _of_caption(fields) else ["score_first", "score_second"]
+            if own := self._score:
+                sides = (f"caption0_{own}_score", f"{own}_a"), (f"caption1_{own}_score", f"{own}_b")
+                names = [next((one for one in side if one in fields), "") for side in sides]
             try:
                 return [float(str(fields.get(name))) for name in names]
             except ValueError:
                 return None
 
-        known = _read(self._path, value_of, "score_a and score_b, or caption and score")
+        wanted = "score_a and score_b, or caption and score"
+        if self._score:
+            wanted = f"{self._score}_a and {self._score}_b"
+        known = _read(self._path, value_of, wanted)
         rows = []
         for pair, row, turned in _rows_of(pairs, known, self._path):
             if row is not None:

@@ -120,10 +120,11 @@ class PointwiseScorer(PairScorer):
         return higher(*self.score(pairs)) if pairs else []
 
 
-def higher(first: FloatArray, second: FloatArray) -> list[Choice]:
+def higher(first: FloatArray, second: FloatArray, *, exact: bool = False) -> list[Choice]:
     """Compare scores; NaN stands for a caption that was not scored."""
     # A difference beyond single precision is the noise of sums taken in another order.
-    left, right = first.astype(np.float32), second.astype(np.float32)
+    form = np.dtype(np.float64 if exact else np.float32)
+    left, right = (one.astype(form).astype(np.float64) for one in (first, second))
     unknown = np.isnan(left) | np.isnan(right)
     places = np.select([unknown, left == right, left > right], [3, 2, 0], 1)
     return [_CHOICES[place] for place in places.tolist()]
