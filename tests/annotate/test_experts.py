@@ -261,6 +261,50 @@ def test_channels_that_cancel_are_no_silence(tmp_path: Path) -> None:
     assert "mono" not in alone
 
 
+def test_a_channel_at_a_time_keeps_the_level_that_each_has(tmp_path: Path) -> None:
+    """Of six channels one sounds, each in its turn; the mean of all would lose 15.6 dB."""
+    noise = np.random.default_rng(0).uniform(-0.4, 0.4, 24_000)
+    turns = np.zeros((24_000, 6))
+    turns[np.arange(24_000), np.arange(24_000) * 6 // 24_000] = noise
+    said, alone = _heard(tmp_path / "turns.wav", turns), _heard(tmp_path / "a.wav", noise)
+    for name in ("rms_dbfs", "silence_share", "bandwidth_hz"):
+        assert said[name] == pytest.approx(alone[name], abs=0.01, rel=0.01)
+    assert len(said["channels_dbfs"]) == 6
+    assert "channels_dbfs" not in alone
+
+
+def test_a_channel_that_is_clipped_is_clipped_whatever_the_others_are(tmp_path: Path) -> None:
+    loud = np.sign(np.sin(np.arange(16_000) / 9.0))
+    both = np.stack([loud, np.zeros(16_000)], axis=1)
+    assert _heard(tmp_path / "both.wav", both)["clipped_share"] > 0.9
+
+
+def test_each_channel_that_says_something_else_is_listened_to_once() -> None:
+    draw = np.random.default_rng(0)
+    one, other = draw.uniform(-0.4, 0.4, (2, 8_000)).astype("f4")
+    clip = Clip(Path("x"), "x", "0" * 64, 0.5, 16_000, 2)
+
+    def voices(*channels: Any) -> int:
+        return len(
+            ClipAudio(clip, audio.Waveform(np.stack(channels, axis=1), 16_000)).voices(8_000)
+        )
+
+    assert voices(one) == voices(one, one) == voices(one, -0.5 * one) == voices(one, 0 * one) == 1
+    assert voices(one, other) == 3, "the mean of both, and each"
+    assert voices(one, 0.05 * other) == 2, "the loud one is in the mean"
+
+
+@pytest.mark.slow
+def test_speech_in_one_channel_is_found_beside_louder_noise_in_the_other(shared: Path) -> None:
+    found = expert("speech", "silero_vad", "torch")
+    clip = opened(shared / "audio/ravdess/03-01-05-02-02-01-20.flac")
+    voice, rate = clip.waveform.samples[:, 0], clip.waveform.rate
+    noise = np.random.default_rng(0).uniform(-1, 1, len(voice)).astype("f4")
+    both = audio.Waveform(np.stack([voice, noise], axis=1), rate)
+    alone = found.analyse(clip)["speech_share"]
+    assert found.analyse(ClipAudio(clip.clip, both))["speech_share"] >= 0.9 * alone > 0.3
+
+
 def _heard(path: Path, samples: np.ndarray) -> dict[str, Any]:
     soundfile.write(path, samples, 16_000)
     return dict(expert("signal").analyse(opened(path)))

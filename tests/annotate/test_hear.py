@@ -12,6 +12,7 @@ import expert_plugin
 from audiocapbench import audio
 from audiocapbench.annotate.experts import DomainRules, decide, kind_of_label, set_up
 from audiocapbench.annotate.stage import open_clips
+from audiocapbench.benchmarks.captioning import demo_clips
 from audiocapbench.errors import AnnotationError
 from audiocapbench.store import Store
 from audiocapbench.store.cache import Finding
@@ -135,7 +136,7 @@ def test_experts_hear_only_the_domains_that_they_are_for(place: Path) -> None:
 def test_an_expert_that_no_clip_concerned_is_in_the_table_all_the_same(place: Path) -> None:
     (place / "clips" / "metadata.csv").unlink()
     done = hear(place, "--json", EXPERT_DOMAINS="M")
-    assert document(done)["experts"] == {"signal": {"ok": 20}, "diary": {}}
+    assert document(done)["experts"] == {"signal": {"ok": 20}, "diary": {}, "listener": {"ok": 20}}
 
 
 def test_what_cannot_run_or_be_read_is_counted_with_its_reason(place: Path) -> None:
@@ -197,15 +198,47 @@ def test_an_expert_that_there_is_not_is_refused_before_anything_is_heard(
     assert expert_plugin.heard(place) == []
 
 
-def test_clips_without_labels_have_no_domain_unless_they_are_silent(tmp_path: Path) -> None:
-    write_tone(tmp_path / "tone.wav")
+def test_without_labels_domains_come_from_levels_and_what_sounds_like_talk_or_music(
+    tmp_path: Path,
+) -> None:
+    """Nothing is downloaded or installed for it; the demo's clips are of the kind in their name."""
+    (tmp_path / "clips").mkdir()
     quiet = audio.Waveform(np.zeros((8000, 1), np.float32), 8000)
-    (tmp_path / "quiet.wav").write_bytes(audio.wav(quiet))
-    done = run_command("annotate", "hear", ".", "--expert", "signal", "--json", cwd=tmp_path)
-    assert done.returncode == 1
-    assert document(done)["domains"] == {"000": 1}
-    reason = next(iter(document(done)["left_out"]["no_domain"]))
-    assert "tags has not run" in reason
+    (tmp_path / "clips/quiet.wav").write_bytes(audio.wav(quiet))
+    kinds = ("speech_01_library", "music_01_solo_piano", "sound_04_birds_wind")
+    for name in kinds:
+        (tmp_path / f"clips/{name}.ogg").symlink_to(demo_clips() / f"clips/{name}.ogg")
+    words = ("annotate", "hear", "clips", "--expert", "signal", "--follow-links", "--json")
+    done = run_command(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert document(done)["domains"] == {"000": 1, "00A": 1, "0M0": 1, "S00": 1}
+    assert "labels of sounds" in document(done)["would_add"]["tags"]
+    assert "signal" not in document(done)["would_add"]
+
+
+@pytest.mark.parametrize(
+    ("speech", "listener", "domain"),
+    [
+        (0.95, (0.0, 0.0, -40.0), "S00"),
+        (0.95, (0.0, 0.0, -12.0), "S0A"),
+        (0.5, (0.0, 0.9, -12.0), "SM0"),
+        (0.0, (0.9, 0.0, -40.0), "00A"),
+        (None, (0.9, 0.0, -40.0), "S00"),
+        (None, (0.0, 0.5, -40.0), "0M0"),
+    ],
+)
+def test_who_hears_speech_is_believed_before_who_only_listens(
+    speech: float | None, listener: tuple[float, float, float], domain: str
+) -> None:
+    names = ("speech_share", "music_share", "background_db")
+    rough = dict(zip(names, listener, strict=True)) | {"level_dbfs": -20.0}
+    said = finding("listener", **rough)
+    said |= {} if speech is None else finding("speech", speech_share=speech)
+    found, evidence, _ = decide(said, DomainRules())
+    assert found == domain
+    assert evidence["by"] == "experts without labels"
+    assert set(evidence["decided_by"]) == {*names, "silence_dbfs"}
+    assert decide(finding("signal", rms_dbfs=-20.0), DomainRules())[0] is None
 
 
 def finding(expert: str, **document: Any) -> dict[str, Finding]:

@@ -51,15 +51,18 @@ def hear(
     describe: Model | None = None,
 ) -> StageResult:
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain."""
-    described, cost = _describe(context, clips, describe) if describe else ({}, None)
     first: dict[str, SourceClip] = {}
     for one in clips:  # of several that are the same, the first counts
         first.setdefault(one.clip.sha256, one)
     hearing = _Hearing(context, panel, rules, first)
     hearing.run()
+    described, cost = dict[str, dict[str, Finding]](), None
+    if describe is not None:  # only what has a domain, as nothing else is merged
+        wanted = [one for one in first.values() if hearing.domain(one)]
+        described, cost = _describe(context, wanted, describe)
     records: dict[str, StageRecord] = {}
     counts = {name: Counter({NOT_RUN: len(first)}) for name in panel.not_run}
-    counts |= {name: Counter[str]() for name in hearing.signatures}
+    counts |= {name: Counter[str]() for name in hearing.signatures if name != experts.LISTENER}
     for one in clips:
         digest = one.clip.sha256
         if (same := first[digest].id) != one.id:
@@ -82,6 +85,9 @@ def hear(
         "domains": dict(sorted(domains.items())),
         "experts": {name: dict(one) for name, one in counts.items()},
         "left_out": left_out,
+        "would_add": {
+            name: what for name, what in experts.ADDS.items() if name not in hearing.signatures
+        },
     }
     lost = any(one.status not in (OK, "duplicate") for one in records.values())
     return StageResult(document, not lost and not any(one[FAILED] for one in counts.values()))
@@ -114,6 +120,8 @@ def _lacks(expert: Expert, said: Said, rules: DomainRules, source: SourceClip) -
     """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
     if expert.name in said and said[expert.name].status == OK:
         return False
+    if expert.name == experts.LISTENER:  # who decides what nobody has
+        return source.about.get("domain") is None
     if not expert.domains:
         return True
     domain, *_ = experts.decide(said, rules, source.about.get("domain"))
@@ -182,6 +190,12 @@ class _Hearing:
         self.said = self.context.kept.findings(self.signatures, list(self.clips))
         self.undecoded: dict[str, str] = {}
         self._left, self._elsewhere = list[str](), list[str]()
+
+    def domain(self, one: SourceClip) -> str | None:
+        """Its domain as far as it is known; none where it could not be decoded."""
+        said = self.said.get(one.clip.sha256, {})
+        found = experts.decide(said, self.rules, one.about.get("domain"))[0]
+        return None if one.clip.sha256 in self.undecoded else found
 
     def run(self) -> None:
         """Have all that is missing heard, here or on the cluster that was joined."""

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from audiocapbench.annotate.experts import LISTENER
 from audiocapbench.annotate.stage import NONE, Annotation, StageContext, StageResult, prompt
 from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
 from audiocapbench.data.outcome import Outcome, Status, total_cost
@@ -48,7 +49,9 @@ _PARTS = ("category", "difficulty", "question", "answer")
 
 def clip_input(record: StageRecord, said: Mapping[str, Finding]) -> dict[str, Any]:
     """What the model is told of a clip, in appendix D's fields; what is absent is null."""
-    good = {name: one.document for name, one in said.items() if one.status == "ok"}
+    good = {
+        name: one.document for name, one in said.items() if one.status == "ok" and name != LISTENER
+    }
     made: dict[str, Any] = {
         field: {name: good.pop(name) for name in experts if name in good} or None
         for field, experts in _FIELDS.items()

@@ -118,7 +118,8 @@ def _hear(
         expert (NAME): An expert, with options in brackets such as asr[model=DIR]; may be repeated.
             [default: signal, speech, tags, asr, quality, music]
         threshold (NAME=X): When something counts as heard: speech_share=0.1, speech_label=0.5,
-            music_label=0.4, sound_label=0.3, silence_dbfs=-60; may be repeated.
+            music_label=0.4, sound_label=0.3, silence_dbfs=-60, and without labels music_share=0.3,
+            background_db=-20; may be repeated.
         describe (MODEL): A model that hears, to describe every clip.
         sample (N): Only so many clips, by lot.
     """
@@ -146,6 +147,8 @@ def _show_hearing(document: dict[str, Any]) -> None:
     ]
     show(Table("", rows))
     say(*(f"{name} was not run: {reason}" for name, reason in document["not_run"].items()))
+    if adds := document["would_add"]:
+        say(f"Would add: {'; '.join(f'{name} {what}' for name, what in adds.items())}.")
     parts = ", ".join(f"{name} {count:,}" for name, count in document["domains"].items())
     good, whole = sum(document["domains"].values()), document["clips"]
     say(f"{good:,} of {whole:,} clips have a domain{': ' if parts else ''}{parts}.")

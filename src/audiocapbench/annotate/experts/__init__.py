@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+from operator import lt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,11 +24,26 @@ from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.store.cache import Finding
 
+_SAME = 0.9  # of a channel's power that another explains: it is that other, louder or not
+
 Options = dict[str, str]
 """What stands in the brackets of an expert's name; each takes out what it knows."""
 
 BUILT_IN = ("signal", "speech", "tags", "asr", "quality", "music")
 """In the order in which they are told to the language model."""
+
+LISTENER = "listener"
+"""Who decides domains where nobody labels sounds; the language model is not told what it says."""
+
+ADDS = {
+    "signal": "levels and silence",
+    "speech": "when somebody speaks",
+    "tags": "labels of sounds, and surer domains by them",
+    "asr": "what is said",
+    "quality": "how clean speech is (DNSMOS)",
+    "music": "tempo and key",
+}
+"""What each expert that is built in would add."""
 
 Said = Mapping[str, Finding]
 
@@ -47,6 +63,18 @@ class ClipAudio:
             changed = one if wanted == one.rate else one.resampled(wanted)
             self._views[wanted] = np.clip(changed.samples[:, 0], -1.0, 1.0)
         return self._views[wanted]
+
+    def voices(self, rate: int) -> list[Samples]:
+        """What is heard of it as one channel, and each channel that is not in that already."""
+        found, wave = [self.mono(rate)], self.waveform
+        least = 1e-6 * float(np.square(wave.samples, dtype=np.float64).mean(0).max())
+        for channel in wave.samples.T if wave.channels > 1 else ():
+            one = Waveform(channel[:, None], wave.rate).resampled(rate).samples[:, 0]
+            power, alike = float(one @ one), [float(one @ other) ** 2 for other in found]
+            known = [_SAME * power * float(other @ other) for other in found]
+            if power > least * len(one) and all(map(lt, alike, known)):
+                found.append(np.clip(one, -1.0, 1.0))
+        return found
 
 
 class Expert(Protocol):
@@ -115,12 +143,15 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
             not_run[name.name] = str(error)
         except ValueError as error:  # an option that is no number
             raise AnnotationError(f"the expert {written} cannot be set up: {error}") from None
-    good = tuple(one for one in names if parse_name(one).name not in not_run)
-    return ExpertPanel(tuple(experts), not_run, good)
+    good = [one for one in names if parse_name(one).name not in not_run]
+    if not {"tags", LISTENER} & {one.name for one in experts}:
+        experts.append(_create(LISTENER, {}))
+        good.append(LISTENER)
+    return ExpertPanel(tuple(experts), not_run, tuple(good))
 
 
 def _create(name: str, options: Options) -> Expert:
-    if name in BUILT_IN:
+    if name in (*BUILT_IN, LISTENER):
         module: Any = import_module("audiocapbench.annotate.experts.built_in")
         expert: Expert = getattr(module, f"{name.title()}Expert")(options)
         return expert
@@ -145,6 +176,8 @@ class DomainRules(NamedTuple):
     music_label: float = 0.4
     sound_label: float = 0.3
     silence_dbfs: float = -60.0
+    music_share: float = 0.3
+    background_db: float = -20.0
 
     @classmethod
     def of(cls, given: Sequence[str]) -> "DomainRules":
@@ -153,7 +186,7 @@ class DomainRules(NamedTuple):
         for one in given:
             name, _, value = one.partition("=")
             check_known("threshold", name, cls._fields, AnnotationError)
-            bounds = (-200.0, 0.0) if name == "silence_dbfs" else (0.0, 1.0)
+            bounds = (-200.0, 0.0) if "_db" in name else (0.0, 1.0)
             try:
                 changed[name] = number({name: value}, name, 0.0, *bounds)
             except ValueError as error:
@@ -171,25 +204,39 @@ def decide(
             near = f"its metadata says {given[:20]!r}, not one of {', '.join(DOMAINS)}"
             return None, evidence, f"no such domain: {near}"
         return given, evidence | {"by": "metadata"}, ""
-    level = said_by(said, "signal").get("rms_dbfs")
-    share = said_by(said, "speech").get("speech_share")
+    rough, labels = said_by(said, LISTENER), said_by(said, "tags").get("highest")
+    level = said_by(said, "signal").get("rms_dbfs", rough.get("level_dbfs"))
+    share = said_by(said, "speech").get("speech_share", rough.get("speech_share"))
     evidence |= {"by": "experts", "rms_dbfs": level, "speech_share": share}
+    evidence["decided_by"] = {"silence_dbfs": rules.silence_dbfs}
     if level is not None and level < rules.silence_dbfs:
         return "000", evidence, ""
-    if "highest" not in said_by(said, "tags"):
-        why = "the expert tags has not run: give it a model, or a domain in the metadata"
+    if labels is None and not rough:
+        why = "neither tags nor listener has heard it: give tags a model, or a domain in metadata"
         return None, evidence, why
-    heard = dict.fromkeys(("speech", "music", "sound"), ("", 0.0))
-    for label, sure in said_by(said, "tags")["highest"].items():
-        kind = kind_of_label(label)
-        if kind in heard and sure > heard[kind][1]:
-            heard[kind] = (label, sure)
-    evidence |= {f"{kind}_label": label for kind, label in heard.items()}
-    there = {
-        "S": (share or 0.0) >= rules.speech_share or heard["speech"][1] >= rules.speech_label,
-        "M": heard["music"][1] >= rules.music_label,
-        "A": heard["sound"][1] >= rules.sound_label,
-    }
+    used: tuple[str, ...] = ("speech_share", "music_share", "background_db")
+    if labels is None:
+        evidence |= {"by": "experts without labels", LISTENER: dict(rough)}
+        there = {"S": (share or 0.0) >= rules.speech_share}
+        there["M"] = rough["music_share"] >= rules.music_share
+        # What is neither is another sound; beside music nobody could tell one without labels.
+        there["A"] = not there["M"] and (
+            not there["S"] or rough["background_db"] >= rules.background_db
+        )
+    else:
+        used = ("speech_share", "speech_label", "music_label", "sound_label")
+        heard = dict.fromkeys(("speech", "music", "sound"), ("", 0.0))
+        for label, sure in labels.items():
+            kind = kind_of_label(label)
+            if kind in heard and sure > heard[kind][1]:
+                heard[kind] = (label, sure)
+        evidence |= {f"{kind}_label": label for kind, label in heard.items()}
+        there = {
+            "S": (share or 0.0) >= rules.speech_share or heard["speech"][1] >= rules.speech_label,
+            "M": heard["music"][1] >= rules.music_label,
+            "A": heard["sound"][1] >= rules.sound_label,
+        }
+    evidence["decided_by"] |= {name: getattr(rules, name) for name in used}
     if not any(there.values()):
         return None, evidence, "no label stands out, and it is not silent"
     return "".join(one if there[one] else "0" for one in there), evidence, ""

@@ -18,6 +18,8 @@ from audiocapbench.audio import Samples
 from audiocapbench.errors import ExpertMissingError, MetricError
 from audiocapbench.metrics.encoders.encoder import choose_device
 from audiocapbench.models.checkpoint import folder_digest, loading, snapshot
+from audiocapbench.models.listener.hearing import LONGEST_S
+from audiocapbench.models.listener.hearing import hear as listen
 
 _RATE, _MUSIC_RATE, _WINDOW = 16_000, 22_050, 512
 _NOTES = "C C# D D# E F F# G G# A A# B".split()
@@ -92,24 +94,31 @@ class SignalExpert:
 
     def __init__(self, options: Options) -> None:
         self._silence_db = number(options, "silence", -60, -200, 0)
-        self.version = f"1, silence below {self._silence_db:g} dBFS"
+        self.version = f"2, silence below {self._silence_db:g} dBFS"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
-        """Levels in dB of full scale, loudness in LUFS, times in seconds, frequencies in hertz."""
-        mono, rate = clip.mono(), clip.waveform.rate
-        levels = frame_levels(mono, rate)
-        reverberation, decays = reverberation_s(mono, rate)
-        note = clip.waveform.mix().note
-        return ({"mono": note} if note else {}) | {
-            "duration_s": round(clip.waveform.duration_s, 3),
+        """Levels in dB of full scale, loudness in LUFS, times in seconds, frequencies in hertz.
+
+        At every moment the loudest channel counts, so that none cancels or thins out another.
+        """
+        wave, rate = clip.waveform, clip.waveform.rate
+        samples = np.clip(wave.samples, -1.0, 1.0)
+        powers, frames = frame_powers(samples, rate)
+        reverberation, decays = reverberation_s(samples, rate)
+        own: dict[str, Any] = {"mono": wave.mix().note}
+        if wave.channels > 1:
+            squares = np.square(samples, dtype=np.float64).mean(0)
+            own["channels_dbfs"] = [_decibels(float(one) ** 0.5) for one in squares]
+        return {name: value for name, value in own.items() if value} | {
+            "duration_s": round(wave.duration_s, 3),
             "rate_hz": rate,
-            "channels": clip.waveform.channels,
-            "rms_dbfs": _decibels(float(np.sqrt(np.mean(np.square(mono, dtype=np.float64))))),
-            "peak_dbfs": _decibels(float(np.abs(clip.waveform.samples).max())),
-            "loudness_lufs": integrated_loudness(clip.waveform.samples, rate),
-            "silence_share": float(np.mean(levels < self._silence_db)),
-            "clipped_share": float(np.mean(np.abs(mono) >= 0.999)),
-            "bandwidth_hz": bandwidth_hz(mono, rate),
+            "channels": wave.channels,
+            "rms_dbfs": _decibels(float(np.average(powers, weights=frames)) ** 0.5),
+            "peak_dbfs": _decibels(float(np.abs(wave.samples).max())),
+            "loudness_lufs": integrated_loudness(wave.samples, rate),
+            "silence_share": float(np.mean(_levels(powers) < self._silence_db)),
+            "clipped_share": float(np.mean((np.abs(samples) >= 0.999).any(axis=1))),
+            "bandwidth_hz": bandwidth_hz(samples, rate),
             "reverberation": {
                 "t60_s": reverberation,
                 "method": "blind estimate from free decays; rough",
@@ -122,26 +131,33 @@ def _decibels(amplitude: float) -> float:
     return max(FLOOR_DB, 20 * float(np.log10(max(amplitude, 1e-12))))
 
 
-def frame_levels(mono: Samples, rate: int, frame_s: float = _FRAME_S) -> NDArray[np.float64]:
-    """RMS of each frame in dB of full scale; the last may be shorter than the others."""
+def frame_powers(
+    samples: Samples, rate: int, frame_s: float = _FRAME_S
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Mean square of each frame's loudest channel, and how long it is; the last may be shorter."""
     length = max(1, round(frame_s * rate))
-    starts = np.arange(0, len(mono), length)
-    sums = np.add.reduceat(np.square(mono, dtype=np.float64), starts)
-    counts = np.minimum(length, len(mono) - starts)
-    levels: NDArray[np.float64] = 10 * np.log10(np.maximum(sums / counts, 1e-24))
+    starts = np.arange(0, len(samples), length)
+    counts = np.minimum(length, len(samples) - starts)
+    channels = samples.reshape(len(samples), -1).T
+    sums = [np.add.reduceat(np.square(one, dtype=np.float64), starts) for one in channels]
+    return np.max(sums, axis=0) / counts, counts
+
+
+def _levels(powers: NDArray[np.float64]) -> NDArray[np.float64]:
+    levels: NDArray[np.float64] = 10 * np.log10(np.maximum(powers, 1e-24))
     return np.maximum(FLOOR_DB, levels)
 
 
-def bandwidth_hz(mono: Samples, rate: int) -> float:
-    """The frequency below which 99 % of the energy lies; 0 for silence."""
-    power = np.square(np.abs(np.fft.rfft(mono - mono.mean(dtype=np.float64))))
-    total = np.cumsum(power)
+def bandwidth_hz(samples: Samples, rate: int) -> float:
+    """The frequency below which 99 % of the energy of all channels lies; 0 for silence."""
+    spectra = (np.fft.rfft(one - one.mean(dtype=np.float64)) for one in samples.T)
+    total = np.cumsum(sum(np.square(np.abs(one)) for one in spectra))
     if not len(total) or total[-1] <= 0:
         return 0.0
-    return float(np.searchsorted(total, _ENERGY * total[-1]) * rate / len(mono))
+    return float(np.searchsorted(total, _ENERGY * total[-1]) * rate / len(samples))
 
 
-def reverberation_s(mono: Samples, rate: int) -> tuple[float | None, int]:
+def reverberation_s(samples: Samples, rate: int) -> tuple[float | None, int]:
     """Seconds in which sound falls by 60 dB, and how many free decays say so; a blind estimate.
 
     A free decay is a stretch over which the level falls all the time; its first 5 dB are left out
@@ -149,7 +165,8 @@ def reverberation_s(mono: Samples, rate: int) -> tuple[float | None, int]:
     of the steeper half is given, as sources that fade by themselves fall more slowly than the room.
     """
     step = 0.02
-    levels = np.convolve(frame_levels(mono, rate, step), np.ones(3) / 3, mode="valid")
+    levels = _levels(frame_powers(samples, rate, step)[0])
+    levels = np.convolve(levels, np.ones(3) / 3, mode="valid")
     falling = np.concatenate([[False], np.diff(levels) < 0, [False]])
     edges = np.flatnonzero(np.diff(falling))
     times = []
@@ -188,7 +205,8 @@ class SpeechExpert:
 
     def __init__(self, options: Options) -> None:
         self._threshold = number(options, "threshold", 0.5, 0, 1)
-        self.version = f"{package_version('speech', 'silero-vad')}, threshold {self._threshold:g}"
+        packages = package_version("speech", "silero-vad")
+        self.version = f"{packages}, threshold {self._threshold:g}, each channel"
 
     @cached_property
     def _model(self) -> _Recorder:
@@ -202,16 +220,47 @@ class SpeechExpert:
         import torch
         from silero_vad import get_speech_timestamps
 
-        model, wave = self._model, torch.from_numpy(clip.mono(_RATE))
-        found = get_speech_timestamps(wave, model, threshold=self._threshold, sampling_rate=_RATE)
-        segments = []
-        for one in found:
-            windows = model.said[one["start"] // _WINDOW : -(-one["end"] // _WINDOW)]
-            sure = sum(windows) / max(1, len(windows))
-            times = {"start_s": one["start"] / _RATE, "end_s": one["end"] / _RATE}
-            segments.append(times | {"confidence": round(sure, 4)})
-        spoken = sum(one["end"] - one["start"] for one in found)
-        return {"segments": segments, "speech_share": min(1.0, spoken / max(1, len(wave)))}
+        model, found, waves = self._model, list[tuple[int, int, float]](), clip.voices(_RATE)
+        how = {"threshold": self._threshold, "sampling_rate": _RATE}
+        for wave in waves:
+            for one in get_speech_timestamps(torch.from_numpy(wave), model, **how):
+                windows = model.said[one["start"] // _WINDOW : -(-one["end"] // _WINDOW)]
+                found.append((one["start"], one["end"], sum(windows) / max(1, len(windows))))
+        spans = list[tuple[int, int, float]]()
+        for start, end, sure in sorted(found):  # what several channels say at once is said once
+            same = bool(spans) and start <= spans[-1][1]
+            first, last, best = spans.pop() if same else (start, end, sure)
+            spans.append((first, max(last, end), max(best, sure)))
+        spoken = sum(end - start for start, end, _ in spans)
+        segments = [
+            {"start_s": start / _RATE, "end_s": end / _RATE, "confidence": round(sure, 4)}
+            for start, end, sure in spans
+        ]
+        return {"segments": segments, "speech_share": min(1.0, spoken / max(1, len(waves[0])))}
+
+
+class ListenerExpert:
+    """What is talk, what is music, and how loud it is between words; rough, and by numpy alone."""
+
+    name, needs, domains, version = "listener", "nothing", "", "1"
+
+    def __init__(self, _: Options) -> None:
+        """Without options."""
+
+    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
+        """Shares of talk and music in the first two minutes, levels in dB of all."""
+        stretches = listen(clip.mono(_RATE), _RATE)
+        whole = min(clip.waveform.duration_s, LONGEST_S)
+        seconds = {
+            kind: sum(one.seconds for one in stretches if one.kind == kind)
+            for kind in ("speech", "music")
+        }
+        powers, frames = frame_powers(clip.waveform.samples, clip.waveform.rate)
+        low, high = np.percentile(_levels(powers), (10, 90))
+        return {f"{kind}_share": min(1.0, one / whole) for kind, one in seconds.items()} | {
+            "level_dbfs": _decibels(float(np.average(powers, weights=frames)) ** 0.5),
+            "background_db": float(low - high),
+        }
 
 
 class TagsExpert:
