@@ -38,7 +38,7 @@ GUESSED = "\ue007"  # ends a text that speaks of a caption in words that are not
 _ENOUGH_WORDS = 3
 _SPACE = re.compile(r"[^\S\n]+")
 _SCRIPTS = re.compile(r"(?<=[\u3040-\u9fff])(?=[A-Za-z\d])|(?<=[A-Za-z\d])(?=[\u3040-\u9fff])")
-_STRAIGHT = str.maketrans("“”„«»’‘`´\xa0", '"""""\'\'\'\' ')
+STRAIGHT = str.maketrans("“”„«»’‘`´\xa0", '"""""\'\'\'\' ')
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _NAMED = {
     "cannot": f" {UNDECIDED} ",
@@ -135,7 +135,7 @@ def _listed(found: re.Match[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    return _SCRIPTS.sub(" ", unicodedata.normalize("NFKC", text).translate(_STRAIGHT))
+    return _SCRIPTS.sub(" ", unicodedata.normalize("NFKC", text).translate(STRAIGHT))
 
 
 def _mark_quotes(text: str, first: str, second: str) -> str:

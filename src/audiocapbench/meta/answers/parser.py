@@ -28,7 +28,7 @@ from audiocapbench.meta.answers.marks import (
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.replies import without_thoughts
 
-_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|[\ue000-\ue006]|\d+")
+WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|[\ue000-\ue006]|\d+")
 
 RULES = "pairwise-10"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
@@ -155,7 +155,7 @@ def _certain_choice(
     """What a marked answer chooses for certain, from the captions' words and what is in a form."""
     if P["turns_round"].search(P["harmless"].sub(" i ", marked)):
         return None
-    read = [one for one in read_clauses(marked) if _WORD.search(P["opening"].sub("", one.text))]
+    read = [one for one in read_clauses(marked) if WORD.search(P["opening"].sub("", one.text))]
     clauses = []
     for one, after in pairwise([*read, AnswerClause("")]):
         granted = one.concedes or bool(P["turn"].match(after.text))
@@ -191,7 +191,7 @@ def _is_left_alone(
         granted = clause.concedes or (place < last and clauses[last].concludes)
         granted = granted and choice is not Choice.TIE
         if clause.verdict is choice:
-            lead, _, *reasons = _pieces(clause.text)
+            lead, _, *reasons = pieces_of(clause.text)
             rest = [one for one in (lead, *reasons) if not kinds(one)]
         elif not _is_harmless(clause, choice, granted):
             return False
@@ -207,7 +207,7 @@ def _verdict(clause: AnswerClause, granted: bool) -> Choice | None:
     """What a clause chooses, where all the words of its verdict are known ones."""
     firm = clause.firm
     choices = {one.choice for one in firm}
-    head = P["opening"].sub("", P["harmless"].sub(" ", _pieces(clause.text)[1]))
+    head = P["opening"].sub("", P["harmless"].sub(" ", pieces_of(clause.text)[1]))
     if len(choices) != 1 or clause.narrow or P["details_only"].search(head):
         return None
     verdicts = [one for one in firm if one.weight >= VERDICT]
@@ -220,14 +220,14 @@ def _verdict(clause: AnswerClause, granted: bool) -> Choice | None:
     return choices.pop() if compared < 2 and _is_known(head) else None
 
 
-def _pieces(text: str) -> list[str]:
+def pieces_of(text: str) -> list[str]:
     """What leads to a verdict, the verdict itself, and the reasons for it."""
     *leads, rest = P["leads"].split(text, maxsplit=1)
     return [leads[0] if leads else "", *P["reasons"].split(rest, maxsplit=1)]
 
 
 def _is_known(text: str) -> bool:
-    return set(_WORD.findall(text)) <= VERDICT_WORDS
+    return set(WORD.findall(text)) <= VERDICT_WORDS
 
 
 def _is_reason(clause: AnswerClause, choice: Choice) -> bool:
@@ -298,7 +298,7 @@ def read_clauses(marked: str) -> list[AnswerClause]:
             narrow = (narrow and not turned) or bool(P["narrow"].search(clause))
             said = tuple(
                 one._replace(weight=VERDICT) if concludes and one.weight > HINT else one
-                for one in _statements(clause, before, topic)
+                for one in statements_in(clause, before, topic)
             )
             named = set(_ONE.findall(P["comparand"].sub(_without_comparand, clause)))
             if named:
@@ -309,7 +309,7 @@ def read_clauses(marked: str) -> list[AnswerClause]:
     return clauses
 
 
-def _statements(clause: str, before: Statement | None, topic: str) -> Iterator[Statement]:
+def statements_in(clause: str, before: Statement | None, topic: str) -> Iterator[Statement]:
     """What one clause says; "it" and a missing subject are who was spoken of before."""
     short = P["ellipsis"].search(clause)
     if short is not None:

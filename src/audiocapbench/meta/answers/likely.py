@@ -1,0 +1,253 @@
+"""Reads what an answer likely chooses, where the parser is not certain: a balance of its clauses.
+
+A clause counts by what it says of a caption and how firmly, or by the sounds that it affirms and
+denies and that only one of the captions names. Words of other languages are put into English first,
+by languages.toml. Ties, refusals, and what supposes or contradicts itself stay unread.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from audiocapbench.meta.answers.marks import (
+    FIRST,
+    SECOND,
+    SOUND_WORDS,
+    STRAIGHT,
+    UNDECIDED,
+    VERDICT_WORDS,
+    Labels,
+    P,
+    content_words,
+    kinds,
+    mark,
+)
+from audiocapbench.meta.answers.parser import (
+    HINT,
+    LONGEST,
+    TRUTH,
+    VERDICT,
+    WORD,
+    AnswerClause,
+    ends_of,
+    pieces_of,
+    read_answer,
+    read_clauses,
+    statements_in,
+)
+from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.metrics.shipped import read_lists, with_pieces, word_set
+from audiocapbench.models.replies import without_thoughts
+
+Grade = Literal["certain", "likely", "read", "unread"]
+"""How a choice was found: by the parser, by this balance, by a model that reads, or not at all."""
+
+_PACKAGE = "audiocapbench.meta.answers"
+_LANGUAGES, _ENGLISH = (read_lists(_PACKAGE, file) for file in ("languages.toml", "patterns.toml"))
+_REWORDED = {
+    stage: [(re.compile(with_pieces(found, _ENGLISH["pieces"])), new) for found, new in rows]
+    for stage, rows in _ENGLISH["reworded"].items()
+}
+_KNOWN = VERDICT_WORDS | word_set(_PACKAGE, "patterns.toml", "argument_words")
+_LETTERS = re.compile(r"[^\W\d_]{2,}(?:['-][^\W\d_]+)?")
+_UNSPACED = ("zh", "ja", "ko")
+_SIDE = {FIRST: 1, SECOND: -1}
+_CHOICES = (Choice.UNKNOWN, Choice.FIRST, Choice.SECOND)
+
+# What statements count, what is left of a granted one, and the least that a choice needs.
+_WEIGHT = {HINT: 0.5, TRUTH: 2.0, VERDICT: 4.0}
+_GRANTED, _ENOUGH = 0.3, 1.5
+_SHORT = 5  # words of another language, less than these, that name one caption and no more
+
+
+class Reading(NamedTuple):
+    choice: Choice
+    grade: Grade
+
+
+class CaptionWords(NamedTuple):
+    """The words that only one of two captions has."""
+
+    first: frozenset[str]
+    second: frozenset[str]
+
+    def side(self, text: str) -> int:
+        """Whose words a text has: 1 the first caption's, -1 the second's, 0 if that is unclear."""
+        words = content_words(text)
+        one, two = len(words & self.first), len(words & self.second)
+        return (one > 2 * two) - (two > 2 * one)
+
+
+def read_graded(answer: str, first: str, second: str, labels: Labels | None = None) -> Reading:
+    """What an answer chooses, for certain or likely, else unknown."""
+    choice = read_answer(answer, first, second, labels)
+    if choice is not Choice.UNKNOWN:
+        return Reading(choice, "certain")
+    choice = read_likely(answer, first, second, labels)
+    return Reading(choice, "unread" if choice is Choice.UNKNOWN else "likely")
+
+
+def read_likely(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
+    """What an answer to a question about two captions likely chooses, else unknown."""
+    text = P["fence"].sub("", ends_of(without_thoughts(answer) or "", LONGEST, "\n")).strip()
+    words = content_words(first), content_words(second)
+    own = CaptionWords(words[0] - words[1], words[1] - words[0])
+    named = P["quotation"].sub(lambda one: _quoted(one, own), _reworded(text, "before"))
+    english = _in_english(named, first, second)
+    marked = mark(english or named, first, second, labels or Labels())
+    marked = _reworded(marked, "all")
+    marked = P["about_it"].sub(lambda one: _told_by(one, own), marked)
+    clear = P["harmless"].sub(" ", marked)
+    if UNDECIDED in clear or P["crossed"].search(text) or P["stops"].search(clear):
+        return Choice.UNKNOWN
+    balance = _compared(marked)
+    if balance is None:
+        balance = _balance(read_clauses(marked), own, translated=english is not None)
+    return _CHOICES[(balance > 0) - (balance < 0)]
+
+
+def _reworded(text: str, stage: str) -> str:
+    for found, new in _REWORDED[stage]:
+        text = found.sub(new, text)
+    return text
+
+
+@cache
+def _glossary(language: str) -> tuple[re.Pattern[str], list[str]]:
+    """What finds words of a language, each in a group of its own, and the English for each."""
+    rows = _LANGUAGES["languages"][language]
+    words = "|".join(f"({with_pieces(found, _LANGUAGES['pieces'])})" for _, found in rows)
+    if language not in _UNSPACED:
+        words = rf"(?<![^\W\d_])(?:{words})(?:(?<=')|(?![^\W\d_]))"
+    return re.compile(words, re.IGNORECASE), [english for english, _ in rows]
+
+
+def _in_english(text: str, first: str, second: str) -> str | None:
+    """An answer with its words about captions in English; None of one that is in English."""
+    plain = unicodedata.normalize("NFKC", text).translate(STRAIGHT).replace("。", ". ")
+    rest = P["quoted"].sub(" ", plain.replace(first, " ").replace(second, " "))
+    scripts = _LANGUAGES["scripts"].items()
+    language = next((name for name, script in scripts if re.search(script, rest)), "")
+    if not language:
+        said, told_by = _LETTERS.findall(rest.casefold()), _LANGUAGES["told_by"]
+        counts = {name: sum(one in told_by[name].split() for one in said) for name in told_by}
+        language = max(counts, key=lambda name: counts[name])
+        if language == "en":
+            return None
+    glossary, english = _glossary(language)
+    plain = glossary.sub(lambda one: f" {english[(one.lastindex or 1) - 1]} ", plain)
+    label: str = _LANGUAGES["label"].get(language, _LANGUAGES["label"]["others"])
+    return re.sub(label, lambda one: f" caption {one['label']} ", plain)
+
+
+def _quoted(found: re.Match[str], own: CaptionWords) -> str:
+    """A quote with the words of one caption is that caption's name."""
+    side = 0 if P["quoted_verdict"].search(found[0]) else own.side(found[0])
+    return f" caption {'BA'[side > 0]} " if side else found[0]
+
+
+def _told_by(found: re.Match[str], own: CaptionWords) -> str:
+    side = own.side(found["after"] or found["before"])
+    return f" {FIRST if side > 0 else SECOND} " if side else found[0]
+
+
+def _compared(marked: str) -> float | None:
+    """What a ranking or the scores of both captions come to; None where there are none."""
+    if found := P["ranked"].search(marked):
+        return 0.0 if found["top"] == found["low"] else float(_SIDE[found["top"]])
+    scores: dict[str, list[float]] = {FIRST: [], SECOND: []}
+    for one in P["score"].finditer(marked):
+        scores[one["who"]].append(float(one["n"].replace(",", ".")))
+    if not scores[FIRST] or len(scores[FIRST]) != len(scores[SECOND]):
+        return None
+    return 0.0 if P["no_scores"].search(marked) else sum(scores[FIRST]) - sum(scores[SECOND])
+
+
+def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool) -> float:
+    """How far clauses speak for the first caption; 0 where they speak for none, or for both."""
+    spoken, supposed, odd, verdict = [0.0], False, False, 0.0
+    for clause, after in pairwise([*clauses, AnswerClause("")]):
+        turned = bool(P["turn"].search(clause.text)) or clause.concludes
+        supposed = _supposes(clause, own) or (supposed and not clause.opens and not turned)
+        if supposed:
+            continue
+        granted = clause.concedes or (bool(P["turn"].match(after.text)) and not after.opens)
+        reason = bool(P["explains"].match(clause.text)) and not clause.opens
+        strange = not (translated or reason) and _is_strange(clause.text, own)
+        value = _stated(clause, own)
+        if translated and not value:
+            value = _bare(clause.text)
+        if not kinds(clause.text) and not value:
+            value = _heard(clause.text, own)
+            opposed = value * verdict < 0 or (strange and clause.opens and not value)
+            odd = odd or (bool(verdict) and opposed and not granted and not reason)
+        elif strange or P["unclear"].search(clause.text) or _is_mixed(clause):
+            value, odd = 0.0, True
+        if abs(value) >= _WEIGHT[VERDICT] and not clause.concedes:
+            # The other caption's turn, unless it is the conclusion, contradicts what was said.
+            odd = verdict * value < 0 and not clause.concludes
+            verdict = value
+        spoken.append(value * (_GRANTED if granted else 1))
+    total, weight = sum(spoken), sum(map(abs, spoken))
+    if odd or verdict * total < 0 or abs(total) < max(_ENOUGH, weight / 2):
+        return 0.0
+    return total
+
+
+def _supposes(clause: AnswerClause, own: CaptionWords) -> bool:
+    """Whether a clause supposes, reports or asks; what the captions name does not."""
+    head = " ".join(pieces_of(P["harmless"].sub(" i ", clause.text))[:2])
+    plain = P["reasoned"].split(head, maxsplit=1)[0]
+    sounds = own.first | own.second
+    plain = WORD.sub(lambda one: " " if content_words(one[0]) & sounds else one[0], plain)
+    return bool(P["turns_round"].search(plain) or P["supposes"].search(plain))
+
+
+def _stated(clause: AnswerClause, own: CaptionWords) -> float:
+    """What a clause says of the captions, for the first."""
+    said, text = clause.said, clause.text
+    if not kinds(text) and (side := own.side(P["denials"].split(text, maxsplit=1)[0])):
+        # A verdict on what only one of them names.
+        found = statements_in(f"{FIRST if side > 0 else SECOND} {text}", None, "")
+        said = tuple(one for one in found if one.weight > HINT)
+    value = sum(_SIDE[one.who] * one.sign * _WEIGHT[one.weight] for one in said if one.sign)
+    if alone := P["alone_in"].search(text):
+        value += _WEIGHT[TRUTH] * _SIDE[alone["who"]]
+    if refused := P["not_it"].search(text):
+        value -= _WEIGHT[VERDICT] * _SIDE[refused["who"]]
+    detailed = P["details_only"].search(text) and not P["turn"].match(text)
+    if clause.narrow or detailed or P["partly"].search(text):
+        return value * _GRANTED
+    lacks = P["omits"].search(text) and not content_words(text) & (own.first | own.second)
+    return value / 2 if lacks else value
+
+
+def _bare(text: str) -> float:
+    """What a few words of another language choose that name one caption and deny nothing."""
+    text = P["comparand"].sub(" ", text)
+    named = P["one"].findall(text)
+    short = len(text.split()) < _SHORT and not P["denials"].search(text)
+    return _WEIGHT[VERDICT] * _SIDE[named[0]] if len(named) == 1 and short else 0.0
+
+
+def _is_mixed(clause: AnswerClause) -> bool:
+    """Whether a clause praises a caption by a word for what is false, such as a stronger fake."""
+    praised = any(one.sign > 0 and one.weight == VERDICT for one in clause.said)
+    text = clause.text
+    return praised and bool(P["faulty"].search(text)) and not P["denials"].search(text)
+
+
+def _is_strange(text: str, own: CaptionWords) -> bool:
+    """Whether a clause has words that are neither of verdicts nor of sounds, more than one."""
+    said = set(WORD.findall(P["reasoned"].split(pieces_of(text)[1], maxsplit=1)[0])) - _KNOWN
+    sounds = own.first | own.second | SOUND_WORDS
+    return sum(not content_words(one) <= sounds for one in said) > 1
+
+
+def _heard(text: str, own: CaptionWords) -> float:
+    """What sounds that are affirmed or denied say for the first caption."""
+    affirmed, *denied = P["contrary"].split(text, maxsplit=1)
+    yes, no = own.side(affirmed), own.side(" ".join(denied))
+    return _WEIGHT[TRUTH] * yes if yes and yes == -no else float(yes - no)
