@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from audiocapbench.benchmarks.mecat.claims import claims
+from audiocapbench.benchmarks.mecat.dataset import read_items
 from audiocapbench.report.mecat.answers import answers_of_files, stability_report
 
 
@@ -45,7 +46,7 @@ def test_the_spread_of_real_captions_shrinks_as_in_the_paper(shared: Path, tmp_p
         for line in lines:
             ((key, fields),) = json.loads(line).items()
             stream.write(json.dumps({key: fields["sound"][2]}) + "\n")
-    (given,) = answers_of_files([str(path)], folder / "00A.jsonl")
+    (given,) = answers_of_files([str(path)], read_items("mecat-caption", folder / "00A.jsonl"))
     assert given.bad == ()
     report = stability_report(given, groups=["pure_sound"], rounds=20).to_dict()
     cv = [one["cv"] for one in report["groups"]["pure_sound"]["sizes"]]

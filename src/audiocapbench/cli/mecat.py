@@ -1,7 +1,7 @@
 """``audiocapbench mecat``: the analyses of the MECAT paper, on runs and on files."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,6 +16,7 @@ from audiocapbench.table import Findings, signature_notes
 from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
+    from audiocapbench.data import Sample
     from audiocapbench.report.mecat.answers import AnswerSet
 
 mecat_app = add_group(
@@ -60,19 +61,44 @@ class AnswerOptions(options.Shown):
 def standings(
     runs: ScoredRuns = None,
     *,
+    rescore: bool = False,
+    references: Path | None = None,
     benchmark: Literal["mecat-caption", "mecat-qa"] | None = None,
     by: Literal["date", "similarity"] = "date",
     how: ScoreOptions,
 ) -> None:
     """Show models in their places among the published ones, by group and in total.
 
+    Only what was scored by the paper's recipe on all clips has a place. With --rescore, files of
+    predictions are scored by a recipe of our own, and placed by what they gain over answers that
+    hear nothing.
+
     Args:
-        benchmark: Whose published models are shown where no run is named.
+        rescore: The files are predictions, as 'score' takes them; score all of them in one way.
+        references (DIR): MECAT's references, for --rescore.
+        benchmark: Whose published models are shown where no run is named; what --rescore scores.
         by: The metric, whose options --metric has; similarity weighs all words alike.
     """
     from audiocapbench.report.mecat.rankings import standings_report
 
-    _of_scores(partial(standings_report, benchmark=benchmark, by=by), runs, how, by)
+    if not rescore and references is None:
+        _of_scores(partial(standings_report, benchmark=benchmark, by=by), runs, how, by)
+        return
+    if not (runs and rescore and references) or (by, how.metric) != ("date", "date"):
+        raise AudioCapBenchError(
+            "--rescore takes files of predictions and --references DIR; it has one recipe, so "
+            "leave --metric and --by out"
+        )
+    from audiocapbench.cli.progress import Terminal
+    from audiocapbench.report.mecat.rescored import rescored_report
+
+    models, items = _read_files(runs, references, benchmark or "mecat-caption", how.out)
+    with Terminal() as host:
+        report = rescored_report(models, items, progress=partial(host.advance, "blind answers"))
+    bad = [line for one in models for line in one.bad]
+    how.write(replace(report, facts=report.facts | {"bad_lines": bad}))
+    say_bad(bad)
+    leave(failed=bool(bad))
 
 
 @options.command(mecat_app.command)
@@ -177,15 +203,10 @@ def _of_answers(
     report: "Callable[[AnswerSet], Findings]", runs: Sequence[int | Path], how: AnswerOptions
 ) -> None:
     """Report on answers of runs and of prediction files: a report as it is, several as a list."""
-    from audiocapbench.benchmarks.mecat.groups import PARTS
-    from audiocapbench.data.predictions import PredictionFile
-    from audiocapbench.report.mecat.answers import answers_of_files, answers_of_run
+    from audiocapbench.report.mecat.answers import answers_of_run
 
     if how.references is not None:
-        files = list(map(str, runs))
-        given = [PredictionFile.named(file, PARTS[how.benchmark]).path for file in files]
-        options.refuse_overwriting(how.out, [how.references, *given])
-        models = answers_of_files(files, how.references, how.benchmark)
+        models, _ = _read_files(runs, how.references, how.benchmark, how.out)
     else:
         kept, models = how.open(), []
         for run in dict.fromkeys(runs):
@@ -206,3 +227,19 @@ def _of_answers(
     bad = [line for one in models for line in one.bad]
     say_bad(bad)
     leave(failed=bool(bad))
+
+
+def _read_files(
+    files: Sequence[object], references: Path, benchmark: str, out: Path | None
+) -> "tuple[list[AnswerSet], list[Sample]]":
+    """The answers of models, and all that they were asked."""
+    from audiocapbench.benchmarks.mecat.dataset import read_items
+    from audiocapbench.benchmarks.mecat.groups import PARTS
+    from audiocapbench.data.predictions import PredictionFile
+    from audiocapbench.report.mecat.answers import answers_of_files
+
+    names = list(map(str, files))
+    given = [PredictionFile.named(name, PARTS[benchmark]).path for name in names]
+    options.refuse_overwriting(out, [references, *given])
+    items = read_items(benchmark, references)
+    return answers_of_files(names, items, benchmark), items

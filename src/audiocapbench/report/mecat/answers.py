@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.benchmarks.corpora import without_null
-from audiocapbench.benchmarks.mecat.dataset import read_items
 from audiocapbench.benchmarks.mecat.groups import (
     CAPTION,
     GROUPS,
@@ -102,7 +101,7 @@ def read_scored(
     if "split=" in run.benchmark:
         raise ReportError(f"run {what} is of {run.benchmark}; the paper's models are of test")
     table = TableReader(store).read(run)
-    groups = _group_scores(table, name)
+    groups = group_scores(table, name)
     if not groups:
         metrics = [one.name for one in table.scores if one.dimension is None]
         known = [one for one in metrics if parse_name(one).name == name.name]
@@ -112,7 +111,7 @@ def read_scored(
             f"audiocapbench score {what} --metrics '{name}'{store.option}"
         )
     signature = Signature.join(table.sample_scores(Scorer(str(name))).signatures.values())
-    rest = _group_scores(table, parse_name(without_null(str(name))))
+    rest = group_scores(table, parse_name(without_null(str(name))))
     return ScoredAnswers(run.model, f"run {what}", benchmark, signature, groups, rest)
 
 
@@ -170,14 +169,14 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
                 )
             whole.statistics[key] = [max(part.values[key], 0.0) for part in parts]
     table = ScoreTable(list(samples.values()), None, scores, {})
-    groups, rest = _group_scores(table, name), _group_scores(table, other)
+    groups, rest = group_scores(table, name), group_scores(table, other)
     if not groups.keys() & {*GROUPS, *QA_CATEGORIES}:
         raise ReportError(f"{path}: has no scores of MECAT's groups")
     benchmark = QA if groups.keys() & set(QA_CATEGORIES) else CAPTION
     return ScoredAnswers(path.stem, "file", benchmark, UNSIGNED, groups, rest)
 
 
-def _group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
+def group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
     whole, *parts = _scorers(name)
     order = [one for one in (*GROUPS, *QA_CATEGORIES) if one in table.categories]
     groups = {}
@@ -220,7 +219,7 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
 
 
 def answers_of_files(
-    files: Sequence[str], references: Path, benchmark: str = CAPTION
+    files: Sequence[str], items: Sequence[Sample], benchmark: str = CAPTION
 ) -> list[AnswerSet]:
     """The answers of each model that prediction files come from, as ``score`` takes them.
 
@@ -239,7 +238,6 @@ def answers_of_files(
             )
     if together:
         models.insert(0, list(together.values()))
-    items = read_items(benchmark, references)
     asked, about = Counter(one.category for one in items), Asked((one.id for one in items), parts)
     names = [", ".join(source.path.name for source in sources) for sources in models]
     if len(set(names)) < len(names):
