@@ -5,22 +5,22 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
-from audiocapbench.annotate.stage import NONE, Annotation, StageContext, StageResult, StageRun
-from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES
+from audiocapbench.annotate.experts import plain_words
+from audiocapbench.annotate.rules import RULES, ClipCase
+from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
+from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, check_known
 from audiocapbench.metrics.clap import LAION, Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.metrics.shipped import patterns
 from audiocapbench.plugins import plugins
-from audiocapbench.store.cache import STAGES, Finding, StageRecord
+from audiocapbench.store.cache import STAGES, StageRecord
 
 _BLOCK, _COMPARED, _OTHERS = 1024, 256, 6
 _DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"
@@ -28,92 +28,7 @@ _KINDS = {
     _DUPLICATE: "says nearly the same as another",
     _SIMILARITY: "is not more like its clip than like others",
 }
-_SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
-_LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
-_ABSENT = re.compile(
-    r"\b(?:no|none|not|without|absent|absence|lacks?|lacking|nothing|never|neither|devoid|free of|"
-    r"silent|missing|undetect\w+|isn't|aren't|cannot|can't)\b",
-    re.IGNORECASE,
-)
-_FAULTS = patterns("audiocapbench.annotate", "faults.toml")
-_END = re.compile(r"[.!?…]+[\"'”’]*(?=\s+[\"'“‘]?[A-Z0-9]|\s*$)")
 
-
-class ClipCase(NamedTuple):
-    annotation: Annotation
-    domain: str
-    said: Mapping[str, Finding]
-    speech_share: float
-
-
-def confidence(case: ClipCase) -> Iterator[str]:
-    """Only what the model itself is sure of is kept."""
-    if case.annotation.confidence != "high":
-        yield "its confidence is low"
-
-
-def domain(case: ClipCase) -> Iterator[str]:
-    """A view is None exactly where the domain lacks its content, and says so in its wordings."""
-    for view, letter in _LETTERS.items():
-        first, *others = case.annotation.captions[view]
-        if (first == NONE) == (letter in case.domain):
-            what = "is None" if first == NONE else "is not None"
-            yield f"the {view} caption {what}, and its domain is {case.domain}"
-        elif first == NONE and not all(_ABSENT.search(one) for one in others):
-            yield f"the {view} caption is None, and a wording of it describes some"
-
-
-def transcript(case: ClipCase) -> Iterator[str]:
-    """What was transcribed is quoted only where speech was found, and never a known phantom."""
-    words = plain_words(said_by(case.said, "asr").get("text", "")).split()
-    length = min(_QUOTED, len(words))
-    # A quotation is a run of words of the transcript, or all of one that is shorter.
-    runs = [words[start : start + length] for start in range(len(words) - length + 1) if words]
-    for name, text in case.annotation.texts():
-        if any(f" {' '.join(run)} " in f" {plain_words(text)} " for run in runs):
-            if is_phantom(" ".join(words)):
-                yield f"{name} quotes a known hallucination of Whisper"
-            share = said_by(case.said, "speech").get("speech_share")
-            if share is not None and share < case.speech_share:
-                yield f"{name} quotes a transcript where no speech was found"
-            return
-
-
-def wording(case: ClipCase) -> Iterator[str]:
-    captions = case.annotation.captions
-    for place, text in enumerate(captions["short"], 1):
-        if len(text.split()) >= _SHORT_WORDS:
-            yield f"short caption {place} has {_SHORT_WORDS} words or more"
-    for place, text in enumerate(captions["long"], 1):
-        if sentences(text) > _SENTENCES:
-            yield f"long caption {place} has more than {_SENTENCES} sentences"
-    for view, texts in captions.items():
-        if len({plain_words(one) for one in texts}) < len(texts):
-            yield f"two wordings of the {view} caption are the same"
-    for name, text in case.annotation.texts():
-        for what, pattern in _FAULTS.items():
-            if pattern.search(text):
-                yield f"{name} {what}"
-
-
-def questions(case: ClipCase) -> Iterator[str]:
-    """No question is asked twice, and none is answered by itself."""
-    asked = [plain_words(one["question"]) for one in case.annotation.questions]
-    if len(set(asked)) < len(asked):
-        yield "a question is asked twice"
-    for place, (question, one) in enumerate(zip(asked, case.annotation.questions, strict=True), 1):
-        if question == plain_words(one["answer"]):
-            yield f"answer {place} repeats its question"
-
-
-def sentences(text: str) -> int:
-    """How many sentences a text has; the last may lack its full stop."""
-    ends = [one.end() for one in _END.finditer(text)]
-    return len(ends) + (not ends or ends[-1] < len(text.rstrip()))
-
-
-RULES = {one.__name__: one for one in (confidence, domain, transcript, wording, questions)}
-"""In the order of the survival table."""
 _ORDER = (*RULES, _DUPLICATE, _SIMILARITY)
 
 
@@ -150,7 +65,10 @@ def check(
             stage.tell(clip, captions[clip], words)
 
         for clip, annotation in merged.items():
-            case = ClipCase(annotation, heard[clip].document["domain"], said[clip], share)
+            clip_heard = heard[clip].document
+            case = ClipCase(
+                annotation, clip_heard["domain"], said[clip], share, clip_heard["about"]
+            )
             if failed := {name: own for name, rule in RULES.items() if (own := list(rule(case)))}:
                 settle(clip, failed)
         left = {clip: text for clip, text in captions.items() if clip not in records}

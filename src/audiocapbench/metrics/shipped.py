@@ -32,10 +32,10 @@ def with_pieces(text: str, pieces: Mapping[str, str]) -> str:
     return re.sub("<([A-Z]+)>", lambda found: with_pieces(pieces[found[1]], pieces), whole)
 
 
-def patterns(package: str, file: str) -> dict[str, re.Pattern[str]]:
-    """The ``patterns`` of a file of lists, made of its ``pieces`` if it has some."""
+def patterns(package: str, file: str, table: str = "patterns") -> dict[str, re.Pattern[str]]:
+    """A table of patterns of a file of lists, made of its ``pieces`` if it has some."""
     lists = read_lists(package, file)
-    named, pieces = lists["patterns"].items(), lists.get("pieces", {})
+    named, pieces = lists[table].items(), lists.get("pieces", {})
     return {name: re.compile(with_pieces(text, pieces)) for name, text in named}
 
 

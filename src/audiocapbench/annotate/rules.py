@@ -1,0 +1,228 @@
+"""The rules that annotations are held to: each says of a clip's texts what is wrong with them.
+
+They hear nothing, know only what experts said, and read English; ``faults.toml`` has the wordings.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import combinations, product
+from typing import NamedTuple
+
+from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
+from audiocapbench.annotate.stage import NONE, Annotation
+from audiocapbench.benchmarks.mecat.claims import claims
+from audiocapbench.benchmarks.mecat.groups import CONTENTS
+from audiocapbench.metrics.elements.splitting import split, words_that_are
+from audiocapbench.metrics.shipped import patterns
+from audiocapbench.metrics.text import plain
+from audiocapbench.metrics.wordnet import synonyms
+from audiocapbench.store.cache import Finding
+
+_LISTS = ("audiocapbench.annotate", "faults.toml")
+_LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
+_SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
+_MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
+_NAME_RUN, _CLAUSE, _CHOICE = 3, 5, 4
+_FAULTS = patterns(*_LISTS)
+_READ = patterns(*_LISTS, "reading")
+_KNOWN = frozenset().union(*map(words_that_are, ("stop", "vague", "negators")))
+
+
+class ClipCase(NamedTuple):
+    """An annotation, and what is known of its clip; ``about`` is what its maker says of it."""
+
+    annotation: Annotation
+    domain: str
+    said: Mapping[str, Finding]
+    speech_share: float
+    about: Mapping[str, str]
+
+
+def confidence(case: ClipCase) -> Iterator[str]:
+    """Only what the model itself is sure of is kept."""
+    if case.annotation.confidence != "high":
+        yield "its confidence is low"
+
+
+def domain(case: ClipCase) -> Iterator[str]:
+    """A view is None exactly where the domain lacks its content, and says so in its wordings."""
+    for view, letter in _LETTERS.items():
+        first, *others = case.annotation.captions[view]
+        if (first == NONE) == (letter in case.domain):
+            what = "is None" if first == NONE else "is not None"
+            yield f"the {view} caption {what}, and its domain is {case.domain}"
+        elif first == NONE and any(view in _claims(one) for one in others):
+            yield f"the {view} caption is None, and a wording of it describes some"
+        elif first != NONE and any(_READ["denial"].search(one) for one in (first, *others)):
+            yield f"a wording of the {view} caption says that there is none"
+
+
+def agreement(case: ClipCase) -> Iterator[str]:
+    """No text claims speech or music that the domain, by what experts heard, is without."""
+    for name, text in case.annotation.texts():
+        if name.startswith(("long", "short", "environment")):
+            for view in _claims(text) & {"speech", "music"}:
+                if _LETTERS[view] not in case.domain:
+                    yield f"{name} claims {view} where none was found"
+
+
+def _claims(text: str) -> set[str]:
+    """What a text claims, in words that say it of nothing else."""
+    return set(claims(_READ["weak"].sub(" ", text)))
+
+
+def transcript(case: ClipCase) -> Iterator[str]:
+    """What was transcribed is quoted only where speech was found, and never a known phantom."""
+    words = plain_words(said_by(case.said, "asr").get("text", "")).split()
+    length = min(_QUOTED, len(words))
+    # A quotation is a run of words of the transcript, or all of one that is shorter.
+    runs = [words[start : start + length] for start in range(len(words) - length + 1) if words]
+    for name, text in case.annotation.texts():
+        if any(f" {' '.join(run)} " in f" {plain_words(text)} " for run in runs):
+            if is_phantom(" ".join(words)):
+                yield f"{name} quotes a known hallucination of Whisper"
+            share = said_by(case.said, "speech").get("speech_share")
+            if share is not None and share < case.speech_share:
+                yield f"{name} quotes a transcript where no speech was found"
+            return
+
+
+def language(case: ClipCase) -> Iterator[str]:
+    """Texts are of English words; of what is quoted, and of names, nothing is asked."""
+    for name, text in case.annotation.texts():
+        words = _READ["word"].findall(_READ["quote"].sub(" ", text))
+        common = [one for one in words if one == one.lower()] or words
+        other = re.search(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]", "".join(words))
+        if other or sum(map(_is_english, common)) < _LEAST_KNOWN * len(common):
+            yield f"{name} is not in English"
+
+
+@lru_cache(100_000)
+def _is_english(word: str) -> bool:
+    forms = [*(parts := word.lower().split("-")), "".join(parts)]
+    return any(one in _KNOWN or (one[2:] and next(synonyms([one]), None)) for one in forms)
+
+
+def wording(case: ClipCase) -> Iterator[str]:
+    """Texts are as long as a view's are, whole, and of what is heard alone."""
+    for name, text in case.annotation.texts():
+        is_caption, words = "caption" in name, text.split()
+        if text == NONE and name.endswith("caption 1"):
+            continue
+        if name.startswith("short") and len(words) >= _SHORT_WORDS:
+            yield f"{name} has {_SHORT_WORDS} words or more"
+        if name.startswith("long") and sentences(text) > _SENTENCES:
+            yield f"{name} has more than {_SENTENCES} sentences"
+        if len(words) > _MOST_WORDS:
+            yield f"{name} has more than {_MOST_WORDS} words"
+        if is_caption and _READ["wordless"].search(text):
+            yield f"{name} is a single word or none"
+        if is_caption and (split(text).unfinished or _READ["open"].search(text)):
+            yield f"{name} is cut off"
+        if plain_words(plain(text)) != plain_words(text):
+            yield f"{name} has a heading"
+        if _READ["bracket"].search(text):
+            yield f"{name} has parentheses"
+        own = _READ["number"].sub("10", _READ["quote"].sub("words", text))
+        own = _READ["topic"].sub("words", own) if "S" in case.domain else own
+        for what, pattern in _FAULTS.items():
+            if pattern.search(own) and not (name.startswith("question") and "reader" in what):
+                yield f"{name} {what}"
+
+
+def title(case: ClipCase) -> Iterator[str]:
+    """No text repeats names, numbers or a whole clause of what its maker told of the clip."""
+    said = f" {plain_words(said_by(case.said, 'asr').get('text', ''))} "
+    told = [plain_words(case.about.get(one, "")) for one in ("title", "description")]
+    for name, text in case.annotation.texts() if any(told) else ():
+        words = _READ["token"].findall(text)
+        for size, start in product((2, _NAME_RUN, _CLAUSE), range(len(words))):
+            own = words[start : start + size]
+            run = plain_words(" ".join(own))
+            special = any(one[0].isupper() or not _is_english(one) for one in own[start == 0 :])
+            if (size == 2 and run not in told) or (size == _NAME_RUN and not special):
+                continue
+            if (
+                len(own) == size
+                and run not in said
+                and any(f" {run} " in f" {one} " for one in told)
+            ):
+                yield f"{name} has words of the clip's title or description"
+                break
+
+
+def repetition(case: ClipCase) -> Iterator[str]:
+    """No text says the same over and over, and no two say the same."""
+    captions = case.annotation.captions
+    for name, text in case.annotation.texts():
+        if _loops(plain_words(text).split()):
+            yield f"{name} repeats itself"
+    for view, texts in captions.items():
+        if len({plain_words(one) for one in texts}) < len(texts):
+            yield f"two wordings of the {view} caption are the same"
+    bags = {
+        view: [frozenset(plain_words(one).split()) for one in own] for view, own in captions.items()
+    }
+    for (view, own), (other, others) in combinations(bags.items(), 2):
+        if any(
+            len(one & two) > _ALIKE * len(one | two)
+            for one in own
+            for two in others
+            if len(one) > 1
+        ):
+            yield f"the {view} and the {other} caption say the same"
+    answers = Counter(plain_words(one["answer"]) for one in case.annotation.questions)
+    if answers and max(answers.values()) >= _SAME_ANSWERS:
+        yield f"{_SAME_ANSWERS} answers or more are the same"
+
+
+def _loops(words: list[str]) -> bool:
+    """Whether some words come three times in a row, or three or more of them twice."""
+    places = range(len(words)) if len(set(words)) < len(words) else ()
+    for start, size in product(places, range(1, len(words) // 2 + 1)):
+        one, two, three = (words[start + n * size : start + (n + 1) * size] for n in range(3))
+        if one == two and (size > 2 or one == three or len(words) == 2 * size > 2):
+            return True
+    return False
+
+
+def questions(case: ClipCase) -> Iterator[str]:
+    """Each is a question, none is asked twice, and none holds its answer."""
+    asked = [plain_words(one["question"]) for one in case.annotation.questions]
+    if len(set(asked)) < len(asked):
+        yield "a question is asked twice"
+    for place, (question, one) in enumerate(zip(asked, case.annotation.questions, strict=True), 1):
+        answer = plain_words(one["answer"])
+        if question == answer:
+            yield f"answer {place} repeats its question"
+        own = [word for word in answer.split() if word not in words_that_are("stop")]
+        if len(own) > (_CHOICE if " or " in question else 1) and set(own) <= set(question.split()):
+            yield f"question {place} holds its answer"
+        is_asked = "?" in one["question"] or _READ["ask"].search(one["question"])
+        if not is_asked or len(question.split()) < 3:
+            yield f"question {place} is no question"
+
+
+def sentences(text: str) -> int:
+    """How many sentences a text has; the last may lack its full stop."""
+    ends = [one.end() for one in _READ["end"].finditer(text)]
+    return len(ends) + (not ends or ends[-1] < len(text.rstrip()))
+
+
+RULES = {
+    one.__name__: one
+    for one in (
+        confidence,
+        domain,
+        agreement,
+        transcript,
+        language,
+        wording,
+        title,
+        repetition,
+        questions,
+    )
+}
+"""In the order of the survival table."""
