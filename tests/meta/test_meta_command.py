@@ -69,6 +69,27 @@ def test_several_scorers_are_a_list_and_a_page_and_a_table(place: Path) -> None:
     assert "always 1: " in page
 
 
+def test_one_scorer_and_several_have_one_shape_and_what_a_person_has_beside_them(
+    place: Path,
+) -> None:
+    words = ["human", "--pairs", "human.json", "--json", "--scorer", "control:always-0"]
+    one, two = (
+        json.loads(meta(place, *words, *more).stdout)
+        for more in ([], ["--scorer", "control:longer"])
+    )
+    assert one["scorers"] == [{key: one[key] for key in one["scorers"][0]}]
+    assert one["scorers"][0] | {"seconds": 0} == two["scorers"][0] | {"seconds": 0}
+    # HC: three of 1 1 1 -1 agree with the others, who take the first as he does; MM_1: nobody does.
+    assert one["ceiling"]["by_type"]["HC"]["accuracy"] == pytest.approx(75)
+    assert one["ceiling"]["by_type"]["HI"]["accuracy"] == pytest.approx(100)
+    assert one["ceiling"]["by_type"]["MM"]["accuracy"] == pytest.approx(0)
+    assert {key: own["n"] for key, own in one["by_strength"].items()} == {"2": 8, "4": 8}
+    assert {key: own["n"] for key, own in one["ceiling"]["by_strength"].items()} == {
+        "1": 56,
+        "3": 40,
+    }
+
+
 def test_human_pairs_rank_by_accuracy(place: Path) -> None:
     done = meta(
         place, "human", "--pairs", "human.json", "--scorer", "metric:rouge_l_coco", "--json"

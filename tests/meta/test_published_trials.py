@@ -10,6 +10,7 @@ import pytest
 from audiocapbench.meta.pairs import KINDS, PairSet, pair_set, read_pairs
 from audiocapbench.meta.scorers.scorer import TrialSettings, create_scorer
 from audiocapbench.meta.trial import ScorerTrial, agreement, try_scorer
+from audiocapbench.meta.votes import one_against_rest
 from needs import needs, needs_program
 
 
@@ -33,6 +34,19 @@ def test_people_agree_as_published_before_and_after_filtering(shared: Path) -> N
     votes = read_pairs("brace-main", [shared / "brace/meta_AudioCaps_Main_v0.json"])
     before, after = agreement(votes)
     assert (str(before), str(after)) == ("0.38 (0.34 to 0.42)", "0.98 (0.96 to 0.99)")
+
+
+def test_one_person_against_the_rest_is_what_scorers_may_reach(shared: Path) -> None:
+    pairs = read_pairs("human", [shared / "fense/audiocaps_eval_pairs.json"])
+    person = one_against_rest(pairs)
+    assert person is not None
+    assert round(person.score, 1) == 86.1
+    values = [round(one["accuracy"].value or 0) for one in person.groups["strength"].values()]
+    assert values == [62, 82, 94]
+    assert not person.diagnostics.notes
+    kept = one_against_rest(read_pairs("brace-main", [shared / "brace/AudioCaps_Main.json"]))
+    assert kept is not None
+    assert "too high" in kept.diagnostics.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,8 @@ def test_agreement_of_a_file_comes_with_intervals(tmp_path: Path) -> None:
     assert (rel["people"], rel["items"]) == (3, 40)
     assert (vote["icc"], vote["alpha_ordinal"]) == (None, None), "names have no order"
     assert vote["alpha"] == pytest.approx(vote["kappa"], abs=0.02)
+    assert 50 < vote["one_against_rest_ci"][0] < vote["one_against_rest"] < 100
+    assert rel["one_against_rest"] is None
     shuffled = [rows[0], *(rows[1:][n] for n in draw.permutation(len(rows) - 1))]
     again = agreement_report(read_opinions(write(tmp_path / "s.csv", shuffled))).to_dict()
     rows_again = {one["dimension"]: one for one in again["agreement"]}

@@ -78,6 +78,7 @@ def _try_on_pairs(
     from audiocapbench.meta import trial as trying
     from audiocapbench.meta.pairs import KINDS, ROLES, pair_set, read_pairs
     from audiocapbench.meta.scorers.scorer import TrialSettings
+    from audiocapbench.meta.votes import one_against_rest
     from audiocapbench.report.trial import trial_tables, write_trials
 
     if asked.read is not None and asked.reader is None:
@@ -98,27 +99,26 @@ def _try_on_pairs(
         options.refuse_overwriting(out, [*given, *filter(None, [asked.prompt_file])])
     if columns and kind != "csv":
         raise AudioCapBenchError("--map names columns of a table; these files have their own")
-    mapped = mapped_columns(columns or (), ROLES)
-    notes = list[str]()
+    mapped, notes = mapped_columns(columns or (), ROLES), list[str]()
     found = read_pairs(kind, pairs, least_votes, mapped, notes)
     say(*(f"Note: {one}." for one in notes))
     judged = pair_set(kind, found, as_is=as_is)
     voted = read_pairs(kind, votes_from, columns=mapped) if votes_from else found
     agreed = trying.agreement(voted, least_votes or KINDS[kind])
-    place: Any = {"data": data, "follow_links": follow_links, "store_url": session.store}
-    how = vars(asked) | vars(session.asking())
-    settings = TrialSettings(protocol=judged.protocol, **place, **how)
+    how: Any = vars(asked) | vars(session.asking()) | {"store_url": session.store}
+    settings = TrialSettings(protocol=judged.protocol, data=data, follow_links=follow_links, **how)
     trials, errors, stop = _try_scorers(scorer, judged, settings, yes=session.yes)
+    person = one_against_rest(voted, judged.headline)
     controls = (
         trying.try_controls(judged, settings, [one.scorer for one in trials]) if trials else []
     )
     if trials and per_pair is not None:
         trying.write_choices(per_pair, trials)
     if trials and html is not None:
-        write_trials(html, trials, controls, judged, agreed)
+        write_trials(html, trials, controls, judged, agreed, person)
     if trials:
-        tables = trial_tables(trials, controls, judged, agreed)
-        facts = trying.trial_document(trials, judged.left_out, agreed, controls)
+        tables = trial_tables(trials, controls, judged, agreed, person)
+        facts = trying.trial_document(trials, judged.left_out, agreed, controls, person)
         show_result(Findings(tables, facts), json=json)
     for trial in trials:
         say(*(f"{trial.scorer}: {note}" for note in trial.diagnostics.notes))

@@ -175,10 +175,10 @@ class ScorerTrial:
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, Measures]]:
         groups = {}
-        for field in ("type", "subtype", "dataset"):
+        for field in ("type", "subtype", "dataset", "strength"):
             labels = [getattr(pair, field) for pair in self.pairs]
             masks = {name: [one == name for one in labels] for name in sorted(set(labels))}
-            groups[field] = {name: self._measured(mask) for name, mask in masks.items()}
+            groups[field] = {str(name): self._measured(mask) for name, mask in masks.items()}
         return groups
 
     @cached_property
@@ -303,16 +303,22 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
 
 
 def trial_document(
-    trials: Trials, left_out: int = 0, votes: Agreement | None = None, controls: Trials = ()
+    trials: Trials,
+    left_out: int = 0,
+    votes: Agreement | None = None,
+    controls: Trials = (),
+    person: ScorerTrial | None = None,
 ) -> dict[str, Any]:
-    """One document: the trial itself, or ``scorers``, a list of them, where there are several."""
+    """One document with ``scorers``, the trials; what one alone has stands beside it as well."""
     shared = {
         "undecided": left_out,
         "kappa": votes.to_dict() if votes else None,
         "controls": {one.scorer: _group(one.whole) for one in controls},
+        "ceiling": _document(person) if person else None,
     }
     made = list(map(_document, trials))
-    return (made[0] if len(made) == 1 else {"n": trials[0].n, "scorers": made}) | shared
+    alone = made[0] if len(made) == 1 else {"n": trials[0].n}
+    return {**alone, "scorers": made, **shared}
 
 
 def _document(trial: ScorerTrial) -> dict[str, Any]:
@@ -376,12 +382,15 @@ def control_notes(trials: Trials, controls: Trials) -> list[str]:
     notes = []
     for one in reading:
         accuracy, ties = one.whole["accuracy"], 50 * one.choices.count(Choice.TIE) / max(1, one.n)
-        # Ties are halves; turned round is worth a note where it is clearly below chance.
+        # Turned round is worth a note where it is clearly below chance.
         if accuracy.interval and accuracy.interval.high + ties < _CHANCE:
-            share = (accuracy.value or 0.0) + ties
+            share = accuracy.value or 0.0
+            tied = f" and neither in {2 * ties:.1f} %" if ties else ""
+            lots = ", and draws lots for the rest," if ties else ""
             notes.append(
-                f"{one.scorer} takes the caption that people took in {share:.1f} % of the pairs: "
-                f"whoever takes the other one has {100 - share:.1f} %, without hearing anything"
+                f"{one.scorer} takes the caption that people took in {share:.1f} % of the pairs"
+                f"{tied}: whoever takes the other one{lots} has {100 - share - ties:.1f} %, "
+                "without hearing anything"
             )
     best = max(reading, key=lambda one: one.score, default=None)
     scorers = [one for one in trials if not one.scorer.startswith("control:")]

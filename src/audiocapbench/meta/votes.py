@@ -10,11 +10,12 @@ from audiocapbench.meta.pairs import (
     PREFERRED,
     VOTES,
     CaptionPair,
+    Pairs,
     preferred,
     read_csv_pairs,
 )
-from audiocapbench.meta.published_pairs import without
-from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.meta.published_pairs import AGREED, without
+from audiocapbench.meta.scorers.scorer import Choice, Diagnostics
 from audiocapbench.meta.trial import ScorerTrial
 from audiocapbench.signature import sign
 from audiocapbench.stats.votes import Vote
@@ -75,7 +76,7 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
     return pairs
 
 
-def one_against_rest(pairs: Iterable[CaptionPair], headline: str) -> ScorerTrial | None:
+def one_against_rest(pairs: Pairs, headline: str = "accuracy") -> ScorerTrial | None:
     """Every vote for a caption held to the others on its pair, as if a person were a scorer: what
     scorers may be expected to reach. None where no others agree on anything."""
     held, cast = list[CaptionPair](), list[Choice]()
@@ -85,5 +86,10 @@ def one_against_rest(pairs: Iterable[CaptionPair], headline: str) -> ScorerTrial
             if vote and (answer := preferred(others)) is not None:
                 held.append(replace(pair, answer=answer, votes=others, people=()))
                 cast.append(Choice.FIRST if vote > 0 else Choice.SECOND)
-    person = (PERSON, sign("one-against-rest"), headline, tuple(held), tuple(cast))
-    return ScorerTrial(*person) if held else None
+    if not held:
+        return None
+    # Who is held to pairs that were kept because people agree seems better than he is.
+    kept = all(pair.strength >= AGREED for pair in pairs if pair.votes and not pair.answer_set)
+    notes = ("only pairs that people agree on are there: too high (--votes-from has all)",)
+    person = (PERSON, sign("one-against-rest"), headline, tuple(held), tuple(cast), None)
+    return ScorerTrial(*person, Diagnostics(notes if kept else ()))

@@ -12,8 +12,8 @@ from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.sensitivity import JudgeSensitivity
-from audiocapbench.meta.pairs import CaptionPair
-from audiocapbench.meta.votes import model_votes
+from audiocapbench.meta.pairs import VOTES, CaptionPair
+from audiocapbench.meta.votes import model_votes, one_against_rest
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
@@ -103,7 +103,7 @@ def _rated_groups(
     )
 
 
-_AGREEMENT = ("alpha", "alpha_ordinal", "kappa", "icc", "icc_mean")
+_AGREEMENT = ("alpha", "alpha_ordinal", "kappa", "icc", "icc_mean", "one_against_rest")
 
 
 def agreement_report(people: Opinions) -> Findings:
@@ -122,7 +122,8 @@ def agreement_report(people: Opinions) -> Findings:
         "alpha: Krippendorff's, of numbers (interval level) or names, over what several rated; "
         "alpha_ordinal: of their order alone; kappa: Fleiss', over what as many rated as most. "
         "icc: how far one person's ratings can be relied on, ICC(2,1); icc_mean: the mean of all, "
-        "ICC(2,k); over what everybody rated.",
+        "ICC(2,k); over what everybody rated. one_against_rest: how often a vote is that of most "
+        "others on the pair, in percent: what a scorer may be expected to reach.",
         f"95 % intervals are over items, and take {effects.FEWEST_UNITS} that differ.",
         *(f"{people.source}: {note}." for note in people.notes),
     ]
@@ -152,11 +153,23 @@ def agreement_row(dimension: str, said: Iterable[tuple[str, str, Any]]) -> Row:
         effects.Coefficient() if named else effects.krippendorff_alpha(table, "ordinal"),
         effects.rated_kappa(same.T),
         *((effects.Coefficient(),) * 2 if named else effects.intraclass(table)),
+        _one_against_rest(by_item)
+        if named and {*values} <= VOTES.keys()
+        else effects.Coefficient(),
     )
     row: Row = {"dimension": dimension, "people": len(people), "items": len(shared)}
     for name, one in zip(_AGREEMENT, found, strict=True):
         row |= one.fields(name)
     return row
+
+
+def _one_against_rest(by_item: Mapping[str, Mapping[str, str]]) -> effects.Coefficient:
+    """How often a vote for a caption is that of most others on the pair, in percent."""
+    cast = {item: tuple(VOTES[one] for one in own.values()) for item, own in by_item.items()}
+    about = ("", "", None, _ALL, _ALL)
+    person = one_against_rest([CaptionPair(one, one, *about, votes=cast[one]) for one in cast])
+    whole = person.whole["accuracy"] if person else None
+    return effects.Coefficient(whole.value, whole.interval) if whole else effects.Coefficient()
 
 
 def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Findings:

@@ -9,7 +9,7 @@ from audiocapbench.files import write_file
 from audiocapbench.meta.blind import measured_scores
 from audiocapbench.meta.cheat import ATTACKS, CheatTrial
 from audiocapbench.meta.pairs import PairSet
-from audiocapbench.meta.trial import NAMES, ORDERS, Agreement, Trials
+from audiocapbench.meta.trial import NAMES, ORDERS, Agreement, ScorerTrial, Trials
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page.html import joined, render, source_hash
@@ -29,11 +29,16 @@ _TITLES = {
 
 
 def trial_tables(
-    tried: Trials, controls: Trials, pairs: PairSet, agreement: Agreement
+    tried: Trials,
+    controls: Trials,
+    pairs: PairSet,
+    agreement: Agreement,
+    person: ScorerTrial | None = None,
 ) -> list[Table]:
+    """Tables of scorers and controls; what one person has, held to the others, stands above all."""
     trials = sorted([*tried, *controls], key=lambda one: one.score, reverse=True)
-    first = trials[0]
-    tables = [_whole_table(trials)]
+    first, people = trials[0], [person] if person else []
+    tables = [_whole_table([*people, *trials])]
     orders: list[Row] = [
         {"scorer": one.scorer, "measure": _TITLES[name]}
         | {order: one.orders[order][name] for order in ORDERS}
@@ -49,13 +54,19 @@ def trial_tables(
     groupings = {"type of pair": "type", "subtype": "subtype", "dataset": "dataset"}
     if set(first.groups["subtype"]) == set(first.groups["type"]):
         del groupings["subtype"]
+    if person is not None:
+        groupings["strength of the vote (votes to spare)"] = "strength"
     for words, field in groupings.items():
-        groups = first.groups[field]
-        for name in dict.fromkeys(["accuracy", first.headline]) if len(groups) > 1 else ():
+        groups = dict(first.groups[field])
+        if person is not None and field == "strength":
+            groups = dict(sorted((dict(person.groups[field]) | groups).items()))
+        names = ["accuracy", *([first.headline] if field != "strength" else [])]
+        for name in dict.fromkeys(names) if len(groups) > 1 else ():
             rows: list[Row] = [
-                {"scorer": trial.scorer}
-                | {f"in {group}": trial.groups[field][group][name] for group in groups}
-                for trial in trials
+                {"scorer": one.scorer}
+                | {f"in {key}": one.groups[field][key][name] for key in groups if key in own}
+                for one in (*people, *trials)
+                for own in (one.groups[field],)
             ]
             columns = [
                 Column(f"in {group}", f"{group} ({one[name].n:,})", _FORM)
@@ -78,6 +89,9 @@ def trial_tables(
         notes += [f"{one.scorer}: a caption that hears nothing gets {words}"] if found else []
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
     notes.append(f"{first.n:,} pairs, captions {pairs.text}{undecided}")
+    if person is not None:
+        held = f"{person.n:,} votes, each held to the others on its pair"
+        notes.append("; ".join([f"{person.scorer}: {held}", *person.diagnostics.notes]))
     if agreement.before.value is not None and agreement.after.value is not None:
         words = f"{agreement.before} over all votes, {agreement.after} over the pairs kept"
         notes.append(f"Fleiss' kappa: {words}")
@@ -122,14 +136,19 @@ def _whole_table(trials: Trials) -> Table:
 
 
 def write_trials(
-    path: Path, tried: Trials, controls: Trials, pairs: PairSet, agreement: Agreement
+    path: Path,
+    tried: Trials,
+    controls: Trials,
+    pairs: PairSet,
+    agreement: Agreement,
+    person: ScorerTrial | None = None,
 ) -> None:
     style = joined(["trial.css"])
     trials = sorted([*tried, *controls], key=lambda one: one.score, reverse=True)
     headline, (constant, answer) = trials[0].headline, trials[0].constant
     # The published measure of each scorer on a scale of 0 to 100.
     bars = []
-    for one in trials:
+    for one in [*([person] if person else []), *trials]:
         value, interval = one.whole[headline].value, one.whole[headline].interval
         cell = None if value is None else Cell(value=value, interval=interval)
         bars.append(Bar(one.scorer, one.scorer.partition(":")[0], cell))
@@ -139,7 +158,7 @@ def write_trials(
         f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "
         "best constant answer; the same numbers are in the table below"
     )
-    tables = trial_tables(tried, controls, pairs, agreement)
+    tables = trial_tables(tried, controls, pairs, agreement, person)
     page = render(
         "trial.html",
         version=VERSION,
