@@ -506,6 +506,25 @@ def test_a_model_that_fails_at_a_fifth_is_described_as_such(tmp_path: Path, clip
     assert not any("chooses no caption" in one for one in trial.warnings)
 
 
+def test_what_is_only_likely_is_told_with_what_would_settle_it(tmp_path: Path, clips: Path) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(20)))
+    scored = prose_scores
+    with serving(scored) as server:
+        trial = try_scorer(scorer(server, tmp_path, clips), pairs)
+    assert trial.readings is not None
+    assert trial.readings["certain"] == 0.0
+    (advice,) = (one for one in trial.warnings if "likely ones" in one)
+    assert "--answer schema (20 questions about pairs, " in advice
+    assert "--reader MODEL (by the model itself at most 20 answers to read, " in advice
+    table = next(one for one in tables_of(trial) if "by how answers were read" in one.title)
+    assert [*cells(table)[0][1:]] == ["0.00", "100.00", "100.00", "100.00"]
+
+
+def prose_scores(text: str) -> str:
+    first, second = _CAPTION.findall(text)
+    return f"A: {len(first)}/90, B: {len(second)}/90"
+
+
 def asked_in_form(request: Request) -> dict[str, object]:
     """A server that takes a schema and gives logprobs; it likes the longer caption."""
     first, second = _CAPTION.findall(asked_text(request))

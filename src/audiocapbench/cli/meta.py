@@ -72,7 +72,7 @@ def _try_on_pairs(
         as_is: Leave captions as written, or drop stray white space and the final full stop.
             [default: as written for human and brace-main]
         html (FILE): Write a report page.
-        per_pair (FILE): Write every choice as CSV.
+        per_pair (FILE): Write every choice as CSV, with its scores and margin or how it was read.
     """
     from audiocapbench.data.columns import mapped_columns
     from audiocapbench.meta import trial as trying

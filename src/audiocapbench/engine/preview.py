@@ -21,13 +21,16 @@ class Preview(NamedTuple):
     live_usd: float | None = None
     most_usd: float | None = None
 
-    def __str__(self) -> str:
-        cost = "cost unknown" if self.likely_usd is None else f"about {dollars(self.likely_usd)}"
+    @property
+    def cost(self) -> str:
         if self.live_usd is not None and self.likely_usd is not None:
-            cost = f"live {dollars(self.live_usd)}, batch {dollars(self.likely_usd)}"
+            return f"live {dollars(self.live_usd)}, batch {dollars(self.likely_usd)}"
+        return "cost unknown" if self.likely_usd is None else f"about {dollars(self.likely_usd)}"
+
+    def __str__(self) -> str:
         known = f"; {self.known:,} already answered" if self.known else ""
         reused = f"; {self.reused:,} reused from the cache" if self.reused else ""
-        return f"{self.who}: {self.what}, {cost}{known}{reused}"
+        return f"{self.who}: {self.what}, {self.cost}{known}{reused}"
 
     @property
     def is_paid(self) -> bool:

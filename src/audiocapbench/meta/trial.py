@@ -7,7 +7,7 @@ first. When captions change places, choices speak of them as the pair has them.
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -143,6 +143,7 @@ def agreement(pairs: Iterable[CaptionPair], least: int = AGREED) -> Agreement:
 
 # BRACE's signs of failure, in points: between orders, undecided pairs, between types of pairs.
 _BETWEEN_ORDERS, _VAGUE, _BETWEEN_TYPES = 1.0, 20.0, 10.0
+_BETWEEN_READINGS = 2.0
 _FEW = 10
 _NOTHING = Diagnostics()
 
@@ -159,6 +160,7 @@ class ScorerTrial:
     swapped: tuple[Choice, ...] | None = None  # when the captions change places
     diagnostics: Diagnostics = _NOTHING
     seconds: float = 0.0
+    advice: str | None = None  # how to settle what is only likely
 
     @cached_property
     def _counts(self) -> FloatArray:
@@ -193,6 +195,14 @@ class ScorerTrial:
         place = NAMES.index(self.headline)
         constants = [measure_choices(self.pairs, [choice] * self.n) for choice in CHOSEN]
         return max((float(np.nan_to_num(one[place])), n) for n, one in enumerate(constants))
+
+    @cached_property
+    def readings(self) -> Mapping[str, float] | None:
+        """The published measure of answers in words, in percent, by what counts as read."""
+        grades = self.diagnostics.columns.get("reading")
+        if grades is None:
+            return None
+        return readings(self.pairs, self.choices, grades, self.headline)
 
     @property
     def position(self) -> Mapping[str, float | None] | None:
@@ -252,7 +262,7 @@ class ScorerTrial:
     def warnings(self) -> list[str]:
         """All that makes its figures doubtful, by the signs of failure that BRACE names."""
         kind = self.scorer.partition(":")[0]
-        found = [self.warning] if self.warning else []
+        found = [one for one in (self.warning, self.advice) if one]
         if self.orders is not None:
             given, swapped = (self.orders[order][self.headline] or 0.0 for order in ORDERS[:2])
             if abs(given - swapped) > _BETWEEN_ORDERS:
@@ -270,6 +280,21 @@ class ScorerTrial:
             what = f"F1 of HM and of HH pairs differ by {known[0] - known[1]:+.1f}"
             found.append(f"{self.scorer}: {what}: fine differences are hard for it")
         return found
+
+
+def readings(
+    pairs: Pairs, choices: Sequence[Choice], grades: Sequence[str], headline: str
+) -> dict[str, float]:
+    """A measure with certain readings only, with likely ones, and if all others were right."""
+    sure, right = list(choices), list(choices)
+    for place, (pair, grade) in enumerate(zip(pairs, grades, strict=True)):
+        if grade == "likely":
+            sure[place] = Choice.UNKNOWN
+        elif grade == "unread":
+            right[place] = CHOSEN[pair.answer or 0]
+    of = {"certain": sure, "likely": choices, "others_wrong": choices, "others_right": right}
+    place = NAMES.index(headline)
+    return {k: float(np.nan_to_num(measure_choices(pairs, own)[place])) for k, own in of.items()}
 
 
 Trials = Sequence[ScorerTrial]
@@ -290,16 +315,32 @@ def try_scorer(scorer: PairScorer, pairs: PairSet, *, swap: bool = False) -> Sco
     def headline(choices: Sequence[Choice]) -> float:
         return float(np.nan_to_num(measure_choices(decided, choices)[place]))
 
-    return ScorerTrial(
+    def kept(values: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(
+            one for pair, one in zip(shown, values, strict=True) if pair.answer is not None
+        )
+
+    found = scorer.diagnostics(decided, pairs.headline, headline)
+    columns = {name: kept(values) for name, values in found.columns.items()}
+    trial = ScorerTrial(
         scorer.name,
         scorer.signature.with_fields(pairs=pairs.name, text=pairs.text),
         pairs.headline,
         decided,
-        tuple(one for pair, one in zip(shown, chosen, strict=True) if pair.answer is not None),
+        kept(chosen),
         swapped,
-        scorer.diagnostics(decided, pairs.headline, headline),
+        found._replace(columns=columns),
         seconds,
     )
+    by = trial.readings
+    if by is None or abs(by["likely"] - by["certain"]) <= _BETWEEN_READINGS:
+        return trial
+    advice = (
+        f"{trial.scorer} has {by['certain']:.2f} on the published measure with certain readings "
+        f"alone and {by['likely']:.2f} with likely ones; what would settle it: "
+        f"{scorer.how_to_settle(decided)}"
+    )
+    return replace(trial, advice=advice)
 
 
 def trial_document(
@@ -335,6 +376,7 @@ def _document(trial: ScorerTrial) -> dict[str, Any]:
         "all": _group(trial.whole),
         **groups,
         "answers": trial.answers,
+        "readings": trial.readings,
         "constant": {"answer": answer, trial.headline: constant},
         "voted": _group(trial.voted) if trial.voted else None,
         "position": trial.position,
@@ -354,10 +396,14 @@ def _group(measures: Measures) -> dict[str, Any]:
 
 
 def write_choices(path: Path, trials: Trials) -> None:
+    """Every choice, with the scores, the margin or the reading that it came from."""
+    columns: dict[str, Sequence[Any]]
+    columns = {trial.scorer: [choice.value for choice in trial.choices] for trial in trials}
+    for one in trials:
+        columns |= {f"{key} {one.scorer}": own for key, own in one.diagnostics.columns.items()}
     head = ["id", "clip", "dataset", "type", "subtype", "votes", "answer"]
-    rows: list[Sequence[object]] = [[*head, *(trial.scorer for trial in trials)]]
-    columns = [[choice.value for choice in trial.choices] for trial in trials]
-    for pair, *chosen in zip(trials[0].pairs, *columns, strict=True):
+    rows: list[Sequence[object]] = [[*head, *columns]]
+    for pair, *chosen in zip(trials[0].pairs, *columns.values(), strict=True):
         row = [pair.id, pair.clip, pair.dataset, pair.type, pair.subtype]
         rows.append([*row, " ".join(map(str, pair.votes)), pair.answer, *chosen])
     write_file(path, csv_text(rows))

@@ -20,6 +20,12 @@ from audiocapbench.version import VERSION
 
 _FORM = ".2f"  # as the papers print a measure
 _KINDS = ("metric", "judge", "clap", "model", "control")
+_READINGS = {
+    "certain": "certain alone",
+    "likely": "with likely ones",
+    "others_wrong": "if others were wrong",
+    "others_right": "if others were right",
+}
 _TITLES = {
     "f1": "F1",
     "accuracy": "accuracy",
@@ -50,6 +56,17 @@ def trial_tables(
         columns = [Column(one, one, _FORM) for one in ORDERS]
         title = "Both orders; the published one is as given"
         tables.append(Table(title, orders, [Column("scorer"), Column("measure"), *columns]))
+    by_reading: list[Row] = [
+        {"scorer": one.scorer, **one.readings}
+        for one in tried
+        if one.readings and {*one.diagnostics.columns["reading"]} & {"likely", "unread"}
+    ]
+    if by_reading:
+        columns = [Column(key, words, _FORM) for key, words in _READINGS.items()]
+        title = (
+            f"{_TITLES[first.headline]} by how answers were read; the published one has likely ones"
+        )
+        tables.append(Table(title, by_reading, [Column("scorer"), *columns]))
     # Accuracy means the same in every group.
     groupings = {"type of pair": "type", "subtype": "subtype", "dataset": "dataset"}
     if set(first.groups["subtype"]) == set(first.groups["type"]):
@@ -101,17 +118,15 @@ def trial_tables(
 
 def _whole_table(trials: Trials) -> Table:
     headline = trials[0].headline
-    shares = ("first", "second", "tie", "unknown", "certain", "read")
+    grades = ("certain", "likely", "read")
+    shares = ("first", "second", "tie", "unknown", *grades)
     rows: list[Row] = []
     for trial in trials:
         row: Row = {"scorer": trial.scorer, **trial.whole}
         row["voted"] = (trial.voted or trial.whole)[headline]
         row |= {name: count / trial.n for name, count in trial.answers.items()}
-        # How many of a model's answers the parser was certain of, and the reader read.
-        detail = trial.diagnostics.data or {}
-        for name, key in (("certain", "certain"), ("read", "read_decided")):
-            asked = max(1, detail["asked"]) if "read_decided" in detail else None
-            row[name] = None if asked is None else detail[key] / asked
+        found = trial.diagnostics.columns.get("reading")
+        row |= {name: found and list(found).count(name) / trial.n for name in grades}
         row["same"] = trial.position and trial.position["consistency"]
         row["speed"] = trial.n / trial.seconds if trial.seconds > 0.001 else None
         rows.append(row)
@@ -127,7 +142,7 @@ def _whole_table(trials: Trials) -> Table:
         Column("speed", "pairs/s", ",.0f", importance=3),
     ]
     unused = set() if any(one.voted for one in trials) else {"voted"}
-    for names in (("read", "certain"), ("same",)):
+    for names in (grades, ("same",)):
         unused |= set(names) if all(row[names[0]] is None for row in rows) else set()
     ends = any(one.interval for one in trials[0].whole.values())
     intervals = ", with 95 % intervals over clips" if ends else " (too few clips for intervals)"

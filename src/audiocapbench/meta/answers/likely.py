@@ -41,8 +41,12 @@ from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.metrics.shipped import read_lists, with_pieces, word_set
 from audiocapbench.models.replies import without_thoughts
 
-Grade = Literal["certain", "likely", "read", "unread"]
-"""How a choice was found: by the parser, by this balance, by a model that reads, or not at all."""
+LIKELY_RULES = "likely-1"
+"""Version of these rules, for signatures: readings that are likely count in the headline."""
+
+Grade = Literal["certain", "likely", "read", "unread", "missing"]
+"""How a choice was found: by the parser, by this balance, by a model that reads, or not at all;
+of what is missing there is no answer."""
 
 _PACKAGE = "audiocapbench.meta.answers"
 _LANGUAGES, _ENGLISH = (read_lists(_PACKAGE, file) for file in ("languages.toml", "patterns.toml"))

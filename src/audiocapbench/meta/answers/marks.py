@@ -54,6 +54,9 @@ _NAMED = {
 """What is written in the place of what a pattern finds, in this order."""
 
 
+_COUNTED = (("0", "1"), ("1", "2"), ("A", "B"))
+
+
 class Labels(NamedTuple):
     """What the prompt calls the captions, and a tie where it offers one."""
 
@@ -65,6 +68,20 @@ class Labels(NamedTuple):
     def choices(self) -> dict[str, Choice]:
         known = {self.first: Choice.FIRST, self.second: Choice.SECOND}
         return known if self.tie is None else {**known, self.tie: Choice.TIE}
+
+
+_BY_NUMBER = {"0": Labels("0", "1"), "2": Labels("1", "2")}
+
+
+def labels_in(prompt: str, first: str, second: str) -> Labels | None:
+    """What a prompt calls its captions, by what stands before them or else by its numbers."""
+    before, _, rest = prompt.partition(first)
+    lines = before.rpartition("\n")[2], rest.partition(second)[0].rpartition("\n")[2]
+    called = tuple(found["label"].upper() for found in map(P["called"].search, lines) if found)
+    if called in _COUNTED:
+        return Labels(*called)
+    numbers = {*P["enumerated"].findall(prompt.lower())} & {"0", "2"}
+    return _BY_NUMBER[numbers.pop()] if len(numbers) == 1 else None
 
 
 def mark(answer: str, first: str, second: str, labels: Labels) -> str:

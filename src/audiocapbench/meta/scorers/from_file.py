@@ -10,7 +10,7 @@ row that names its clip tells of no other clip with the same captions.
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
@@ -21,8 +21,9 @@ from audiocapbench.data.columns import renamed
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.answers.parser import RULES, read_answer
+from audiocapbench.meta.answers.likely import LIKELY_RULES, Reading, read_graded
+from audiocapbench.meta.answers.marks import Labels, P, labels_in
+from audiocapbench.meta.answers.parser import RULES
 from audiocapbench.meta.pairs import CaptionPair, Pairs, normalised
 from audiocapbench.meta.published_pairs import BRACE_MAIN
 from audiocapbench.meta.scorers.scorer import (
@@ -33,7 +34,6 @@ from audiocapbench.meta.scorers.scorer import (
     PairScorer,
     PointwiseScorer,
     TrialSettings,
-    higher,
 )
 from audiocapbench.signature import sign
 
@@ -43,25 +43,32 @@ _NAMES = {
     "first": ("caption_0", "caption_a", "caption_1st", "caption0"),
     "second": ("caption_1", "caption_b", "caption_2nd", "caption1"),
     "choice": ("chosen", "prediction", "output", "response", "preferred"),
+    "prompt": ("question", "instruction"),
     "score_first": ("score_a", "score_0", "score_1st", "caption0_caf_score"),
     "score_second": ("score_b", "score_1", "score_2nd", "caption1_caf_score"),
 }
 _CHOICES = {
-    **dict.fromkeys(("a", "0", "first", "caption_a", "caption_0"), Choice.FIRST),
-    **dict.fromkeys(("b", "1", "second", "caption_b", "caption_1"), Choice.SECOND),
-    **dict.fromkeys(("tie", "both", "neither", "2"), Choice.TIE),
+    **dict.fromkeys(("a", "first", "caption_a"), Choice.FIRST),
+    **dict.fromkeys(("b", "second", "caption_b"), Choice.SECOND),
+    **dict.fromkeys(("tie", "both", "neither"), Choice.TIE),
     **dict.fromkeys(("unknown", ""), Choice.UNKNOWN),
 }
+_NUMBER = re.compile(r"(caption)?[\s_]*([012])")
 _Key = tuple[str, ...]
+_BASES = {"0": 0, "1": 1, "A": 1}
 _ANY_CLIP = "/"  # no clip's name
 
 
 class _Row(NamedTuple):
-    """What a row tells, its captions where it has them, and whether they are counted from 0."""
+    """What a row tells, its captions where it has them, and from where they are counted.
+
+    That is told by the prompt that was sent, else, less surely, by the names of columns.
+    """
 
     value: Any
     captions: _Key
-    from_zero: bool
+    base: int | None
+    column_base: int | None
 
 
 class ChoicesFile(PairScorer):
@@ -70,7 +77,9 @@ class ChoicesFile(PairScorer):
     def __init__(self, file: str, _settings: TrialSettings) -> None:
         self._path = Path(file)
         self.name = f"choices:{self._path.name}"
-        self.signature = sign("choices", file=_hash(self._path), parser=RULES)
+        self.signature = sign(
+            "choices", file=_hash(self._path), parser=RULES, headline=LIKELY_RULES
+        )
 
     def choose(self, pairs: Pairs) -> Sequence[Choice]:
         def value_of(fields: dict[str, Any]) -> Any | None:
@@ -79,33 +88,69 @@ class ChoicesFile(PairScorer):
             return fields.get("choice", own[0] if len(own) == 1 else None)
 
         known = _read(self._path, value_of, "choice")
-        plain = {_plain(row.value) for row in known.values()}
-        if "2" in plain and "0" not in plain:
-            raise TrialError(
-                f"{self._path}: has the choice 2 and no 0, which may be the second caption or a "
-                "tie; write a, b and tie"
-            )
-        found, missing = [], 0
-        for pair, row, turned in _rows_of(pairs, known, self._path):
-            if row is None:
-                found.append(Choice.UNKNOWN)
-                missing += 1
-                continue
-            # An answer in words is read as a model's is.
-            labels = Labels("0", "1") if row.from_zero else Labels()
-            captions = (pair.second, pair.first) if turned else (pair.first, pair.second)
-            said = _CHOICES.get(_plain(row.value))
-            choice = said or read_answer(str(row.value).strip(), *captions, labels)
-            found.append(choice.swapped if turned else choice)
+        rows, base = _rows_of(pairs, known, self._path), _counted_from(known.values())
+        found = [_reading(*one, base or 0) for one in rows]
+        if base is None:
+            other = [_reading(*one, 1) for one in rows]
+            if unclear := sum(
+                one.choice is not two.choice for one, two in zip(found, other, strict=True)
+            ):
+                hits = [
+                    sum(
+                        one.choice.value == pair.answer
+                        for pair, one in zip(pairs, read, strict=True)
+                    )
+                    for read in (found, other)
+                ]
+                raise TrialError(
+                    f"{self._path}: {unclear:,} choices name a caption by a number, and nothing "
+                    f"says whether 0 or 1 is the first: from 0, {hits[0]:,} of {len(pairs):,} are "
+                    f"as people chose, from 1, {hits[1]:,}; write a, b and tie, or add a column "
+                    "prompt with what was asked"
+                )
+        missing = sum(row is None for _, row, _ in rows)
         notes = (f"{missing:,} pairs are not in the file",) if missing else ()
-        certain = len(pairs) - found.count(Choice.UNKNOWN)
-        data = {"certain": certain, "read_decided": 0, "asked": len(pairs)}
-        self.latest = Diagnostics(notes, data, missing)
-        return found
+        columns = {"reading": [one.grade for one in found]}
+        self.latest = Diagnostics(notes, None, missing, columns)
+        return [one.choice for one in found]
+
+
+def _counted_from(rows: Iterable[_Row]) -> int | None:
+    """Whether all choices together count captions from 0 or from 1; None where that is unclear."""
+    open_rows = [row for row in rows if row.base is None]
+    said = set[str]()
+    for row in open_rows:
+        alone = _NUMBER.fullmatch(_plain(row.value))
+        # A mere 2 may be the second caption or a tie.
+        named = P["enumerated"].findall(_plain(row.value)) or [alone[2] if alone else ""]
+        said |= {*named} - ({"2"} if alone and not alone[1] else set())
+    if ("0" in said) != ("2" in said):
+        return 0 if "0" in said else 1
+    columns = {row.column_base for row in open_rows}
+    return columns.pop() if len(columns) == 1 else None
+
+
+def _reading(pair: CaptionPair, row: _Row | None, turned: bool, base: int) -> Reading:
+    """What a row chooses, its numbers counted from the base if its prompt says nothing else."""
+    if row is None:
+        return Reading(Choice.UNKNOWN, "missing")
+    base, plain = base if row.base is None else row.base, _plain(row.value)
+    if alone := _NUMBER.fullmatch(plain):
+        choice = dict(enumerate(Choice)).get(int(alone[2]) - base, Choice.UNKNOWN)
+        found = Reading(choice, "certain")
+    elif plain in _CHOICES:
+        found = Reading(_CHOICES[plain], "certain" if plain else "unread")
+    else:  # An answer in words is read as a model's is.
+        captions = (pair.second, pair.first) if turned else (pair.first, pair.second)
+        labels = Labels(str(base), str(base + 1))
+        found = read_graded(str(row.value).strip(), *captions, labels)
+    return Reading(found.choice.swapped, found.grade) if turned else found
 
 
 class ScoresFile(PointwiseScorer):
     """Scores from a file, a pair's or a caption's; the higher one wins."""
+
+    exact = True
 
     def __init__(self, file: str, _settings: TrialSettings) -> None:
         # A file may have several scores of a caption, as CAF-Score's results do.
@@ -115,9 +160,6 @@ class ScoresFile(PointwiseScorer):
         self.signature = sign("scores", file=_hash(self._path), compare="exact")
         if self._score:
             self.signature = self.signature.with_fields(score=self._score)
-
-    def choose(self, pairs: Pairs) -> Sequence[Choice]:
-        return higher(*self.score(pairs), exact=True) if pairs else []
 
     def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         def value_of(fields: dict[str, Any]) -> list[float] | None:
@@ -175,7 +217,12 @@ def _read(
             what = f"has no {wanted}" if key else "has no id and no captions"
             problems.append(Problem(where, "", what))
             continue
-        row = _Row(value, captions, bool({"caption_0", "caption0"} & given.keys()))
+        prompt = str(fields.get("prompt") or "")
+        labels = labels_in(prompt, *texts) if prompt and len(texts) > 1 else None
+        own = any(name.partition(":")[0] in KINDS for name in given)
+        base = 0 if own else _BASES.get(labels.first) if labels else None
+        columns = 0 if {"caption_0", "caption0"} & given.keys() else None
+        row = _Row(value, captions, base, columns)
         if found.setdefault(key, row).value != value:
             problems.append(Problem(where, "", f"tells of {key[-1][:60]!r} a second time"))
         for other in also:

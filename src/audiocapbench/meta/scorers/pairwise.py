@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,12 +22,13 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.engine import Preview, find_run
-from audiocapbench.errors import ReplyError, TrialError, check_known
+from audiocapbench.errors import AudioCapBenchError, ReplyError, TrialError, check_known
 from audiocapbench.judges.contract import RULES as QUOTING_RULES
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
-from audiocapbench.meta.answers.marks import Labels
-from audiocapbench.meta.answers.parser import RULES, ends_of, read_answer
+from audiocapbench.meta.answers.likely import LIKELY_RULES, Grade, Reading, read_graded
+from audiocapbench.meta.answers.marks import Labels, labels_in
+from audiocapbench.meta.answers.parser import RULES, ends_of
 from audiocapbench.meta.pairs import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import (
     WITHOUT_CLIPS,
@@ -53,8 +54,6 @@ _Marks = NDArray[np.bool_]
 _ALSO = {"caption_0": "first", "caption_1": "second", "caption_a": "first", "caption_b": "second"}
 _LONGEST_FILE, _LONGEST_ANSWER = 100_000, 6_000
 _PLACE = re.compile(r"\{(\w+)\}")
-_CALLED = re.compile(r"(?<![^\W_])(?P<label>[A-Za-z0-9])[\s).:\]\-=–—\"'“‘«(]*$")
-_COUNTED = (("0", "1"), ("1", "2"), ("A", "B"))
 _NAME = re.compile(r"(?P<model>.+?)(?:\[(?:audio|read)=(?P<option>\w+)\])?", re.DOTALL)
 _WORDS = {str(choice.value): choice for choice in Choice}
 _ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
@@ -120,13 +119,15 @@ class PairwisePrompt:
         wanted = {"name": "choice", "schema": schema, "strict": True}
         return with_options({"response_format": {"type": "json_schema", "json_schema": wanted}})
 
-    def read(self, reply: Reply, pair: CaptionPair) -> Choice:
-        """The choice of a reply in the form that was asked for; unknown where it is not certain."""
+    def read(self, reply: Reply, pair: CaptionPair) -> Reading:
+        """The choice of a reply in the form that was asked for, and how it was found."""
         text = without_thoughts(reply.text) or ""
         if self.form == "text":
-            return read_answer(text, pair.first, pair.second, self.labels)
-        if self.form == "logprobs":
-            return self._likeliest(reply.raw or "")
+            return read_graded(text, pair.first, pair.second, self.labels)
+        choice = self._likeliest(reply.raw or "") if self.form == "logprobs" else self._chosen(text)
+        return Reading(choice, "unread" if choice is Choice.UNKNOWN else "certain")
+
+    def _chosen(self, text: str) -> Choice:
         try:
             objects = find_objects(text).having(("choice",))
         except ReplyError:
@@ -178,9 +179,7 @@ def prompt_from(path: Path, form: AnswerForm = "text") -> PairwisePrompt:
         there = " ".join(f"{{{name}}}" for name in used) or "no place"
         wanted = "must have {first}, then {second}, each once, and may have {references}"
         raise refused(f"{wanted}; it has {there}")
-    lines = [template.partition(one)[0].rpartition("\n")[2] for one in ("{first}", "{second}")]
-    called = tuple(found["label"].upper() for found in map(_CALLED.search, lines) if found)
-    labels = Labels(*called) if called in _COUNTED else Labels()
+    labels = labels_in(template, "{first}", "{second}") or Labels()
     return PairwisePrompt(path.name, template, labels, form)
 
 
@@ -212,9 +211,10 @@ def read_word(reply: str) -> Choice | None:
 
 
 class OrderChoices(NamedTuple):
-    """One order: choices, failures by status, and answers that parser and reader could read."""
+    """One order: choices and how each was found, failures by status, and what was read how."""
 
     choices: list[Choice]
+    grades: list[Grade]
     failures: Counter[str]
     reading: Mapping[str, int]
 
@@ -286,6 +286,7 @@ class PairwiseScorer(PairScorer):
             orders=2 if settings.swap else 1,
             **({} if form == "text" else {"answer": form}),
             parser=RULES,
+            **({"headline": LIKELY_RULES} if form == "text" else {}),
             reader=reading,
         )
 
@@ -318,7 +319,8 @@ class PairwiseScorer(PairScorer):
         failures = sum((order.failures for order in orders), Counter[str]())
         reading = {name: sum(one.reading[name] for one in orders) for name in orders[0].reading}
         read = f"{reading['read_decided']:,} read by the reader, " if reading["read"] else ""
-        answers = f"{reading['certain']:,} certain, {read}{counted['unknown']:,} unknown"
+        answers = f"{reading['certain']:,} certain, {reading['likely']:,} likely, {read}"
+        answers += f"{counted['unknown']:,} unknown"
         notes += [f"no readable choice: {_shown(unknown)}", f"answers: {answers}"]
         if failures:
             kinds = ", ".join(f"{count} {status}" for status, count in failures.items())
@@ -339,7 +341,21 @@ class PairwiseScorer(PairScorer):
             "failures": dict(failures),
             **reading,
         }
-        return Diagnostics(tuple(notes), data, failures.total())
+        return Diagnostics(tuple(notes), data, failures.total(), {"reading": orders[0].grades})
+
+    def how_to_settle(self, pairs: Pairs) -> str:
+        name, settings = self.name.removeprefix("model:"), self._settings
+        itself = replace(settings, reader=self._model.name, read=None)
+        *_, reading = PairwiseScorer(name, itself).preview(pairs)
+        ways = [f"--reader MODEL (by the model itself {reading.what}, {reading.cost})"]
+        for form in ("logprobs", "schema"):
+            try:
+                asked = PairwiseScorer(name, replace(settings, answer=form, reader=None, read=None))
+            except AudioCapBenchError:
+                continue  # this provider takes no such option
+            (again,) = asked.preview(pairs)
+            ways.insert(0, f"--answer {form} ({again.what}, {again.cost})")
+        return " or ".join(ways)
 
     def _orders(self, pairs: Pairs) -> list[OrderChoices]:
         key = tuple(pairs)
@@ -386,17 +402,16 @@ class PairwiseScorer(PairScorer):
         run, missing = find_run(benchmark, self._model, store, benchmark.samples)
         left = {one.id for one in missing}
         outcomes = {} if run is None else store.outcomes(run.id)
-        _, _, unread = self._parse([pair for pair in pairs if pair.id not in left], outcomes)
+        *_, unread = self._parse([pair for pair in pairs if pair.id not in left], outcomes)
         unread += [(pair, "") for pair in pairs if pair.id in left]
         return reading_questions(unread, self._prompt.labels, benchmark.name)
 
     def _read(self, pairs: Pairs, benchmark: Benchmark) -> OrderChoices:
         settings, reader = self._settings, self._reader
         asked = settings.ask(benchmark, self._model, self.name) if benchmark.samples else {}
-        choices, failures, unread = self._parse(pairs, asked)
+        choices, grades, failures, unread = self._parse(pairs, asked)
         answered = len(choices) - failures.total()
-        certain = sum(one is not Choice.UNKNOWN for one in choices)
-        if self._prompt.form != "text" and answered and not certain:
+        if self._prompt.form != "text" and answered and "certain" not in grades:
             raise TrialError(
                 f"{self.name} answered {answered:,} questions and none of them in the form "
                 f"of --answer {self._prompt.form}: its server may not know it; use --answer text"
@@ -409,30 +424,38 @@ class PairwiseScorer(PairScorer):
         told = ((key, one.reply) for key, one in replies.items())
         read = {key: read_word(one.text) for key, one in told if one.status is Status.OK}
         words = {key: word for key, word in read.items() if word is not None}
-        found = [words.get(pair.id, own) for pair, own in zip(pairs, choices, strict=True)]
+        for place, pair in enumerate(pairs):
+            if pair.id in words:
+                choices[place] = words[pair.id]
+                grades[place] = "unread" if choices[place] is Choice.UNKNOWN else "read"
         reading = {
-            "certain": certain - (len(words) if self._reads_all else 0),
+            "certain": grades.count("certain"),
+            "likely": grades.count("likely"),
             "read": len(unread),
-            "read_decided": sum(word is not Choice.UNKNOWN for word in words.values()),
+            "read_decided": grades.count("read"),
             "read_unusable": len(unread) - len(words),
         }
-        return OrderChoices(found, failures, reading)
+        return OrderChoices(choices, grades, failures, reading)
 
     def _parse(
         self, pairs: Pairs, outcomes: Mapping[str, Outcome]
-    ) -> tuple[list[Choice], Counter[str], list[tuple[CaptionPair, str]]]:
-        """Choices that the parser finds, why there is none, and what is left to a reader."""
+    ) -> tuple[list[Choice], list[Grade], Counter[str], list[tuple[CaptionPair, str]]]:
+        """Choices that are found in answers and how, why there is none, and a reader's part."""
         choices: list[Choice] = []
+        grades: list[Grade] = []
         failures, unread = Counter[str](), []
         for pair in pairs:
             outcome = outcomes.get(pair.id)
             if outcome is None or outcome.reply.status not in _ANSWERED:
                 failures["no clip" if outcome is None else str(outcome.reply.status)] += 1
                 choices.append(Choice.UNKNOWN)
+                grades.append("missing")
                 continue
-            choices.append(self._prompt.read(outcome.reply, pair))
+            choice, grade = self._prompt.read(outcome.reply, pair)
+            choices.append(choice)
+            grades.append(grade)
             text = without_thoughts(outcome.reply.text) or ""
-            wanted = self._reads_all or choices[-1] is Choice.UNKNOWN
+            wanted = self._reads_all or grade != "certain"
             if self._reader is not None and wanted and text.strip():
                 unread.append((pair, text))
-        return choices, failures, unread
+        return choices, grades, failures, unread

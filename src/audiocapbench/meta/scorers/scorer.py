@@ -77,6 +77,7 @@ class Diagnostics(NamedTuple):
     notes: tuple[str, ...] = ()
     data: Mapping[str, Any] | None = None
     failed: int = 0
+    columns: Mapping[str, Sequence[Any]] = {}  # what it says of every pair
 
 
 class PairScorer(ABC):
@@ -102,9 +103,15 @@ class PairScorer(ABC):
         """For pairs that it has chosen of, with the name and the making of a measure."""
         return self.latest
 
+    def how_to_settle(self, _pairs: Pairs) -> str:
+        """What would tell its choices without reading words, and what that costs."""
+        return "a column choice of a, b and tie"
+
 
 class PointwiseScorer(PairScorer):
     """Scores each caption alone; the higher one wins, and equal ones are a tie."""
+
+    exact = False  # else a difference beyond single precision is none
 
     def no_references(self) -> TrialError:
         return TrialError(
@@ -117,7 +124,13 @@ class PointwiseScorer(PairScorer):
         """Scores of the first captions and of the second; NaN where there is none."""
 
     def choose(self, pairs: Pairs) -> Sequence[Choice]:
-        return higher(*self.score(pairs)) if pairs else []
+        if not pairs:
+            return []
+        first, second = self.score(pairs)
+        columns = {"score_a": first, "score_b": second, "margin": first - second}
+        listed = {name: one.tolist() for name, one in columns.items()}
+        self.latest = self.latest._replace(columns=listed)
+        return higher(first, second, exact=self.exact)
 
 
 def higher(first: FloatArray, second: FloatArray, *, exact: bool = False) -> list[Choice]:
