@@ -1,5 +1,6 @@
 """The whole way from a folder to a benchmark: in one command, killed anywhere, a real model."""
 
+import csv
 import json
 import re
 import signal
@@ -10,10 +11,12 @@ import pytest
 
 import expert_plugin
 from annotate.conftest import Merger
+from annotate.test_merge import annotate
 from annotations import good_fields, reply
 from command import run_command
 from fakes import local_llm
 from fakes.faults import Plan, throttled
+from folders import write_tone
 from forks import Forked
 from needs import needs
 from plugin import install_package
@@ -88,18 +91,77 @@ def test_a_way_on_which_nothing_passes_ends_with_the_reasons(place: Path, merger
     assert not (place / "made").exists()
 
 
-@pytest.mark.parametrize("lacking", ["a domain", "a reply"])
-def test_a_way_on_which_nothing_gets_far_still_ends_with_the_table(
-    place: Path, merger: Merger, lacking: str
+def test_a_way_on_which_nothing_is_merged_still_ends_with_the_table(
+    place: Path, merger: Merger
 ) -> None:
-    if lacking == "a domain":
-        (place / "clips/metadata.csv").unlink()
     merger.own = dict.fromkeys(range(12), lambda _n, _d, _again: "no")
-    done = whole(place, merger, "--repairs", "0", "--json")
+    done = whole(place, merger, "--json")
     assert done.returncode == 1, done.stderr
     said = json.loads(done.stdout)
     assert said["check"]["survival"][0]["left"] == 12
     assert said["check"]["survival"][-1]["left"] == said["split"]["clips"] == 0
+    assert said["merge"]["asked"] == [12, 12], "the same repair is not asked for twice"
+    (reason,) = said["merge"]["left_out"]["unparsed"]
+    assert "gave a reply that it had given" in reason
+
+
+def test_what_none_would_survive_is_refused_before_anything_is_asked(
+    place: Path, merger: Merger
+) -> None:
+    table = place / "clips/metadata.csv"
+    table.write_text(re.sub("S00|0M0|00A|SMA", "jazz", table.read_text()))
+    done = whole(place, merger, "--describe", "listener")
+    assert done.returncode == 2
+    assert "no clip has a domain" in done.stderr
+    assert "12 no_domain: no such domain" in done.stderr
+    inside = whole(place, merger, "--out", "clips/made")
+    assert inside.returncode == 2
+    assert "lies in the folder" in inside.stderr
+    assert merger.asked() == []
+
+
+def test_the_books_add_up_after_any_change_of_the_folder(place: Path, merger: Merger) -> None:
+    def written() -> tuple[dict[str, Any], list[dict[str, str]], str]:
+        done = annotate(place, "split", "clips", "--out", "made", "--shares", "test=1", "--json")
+        assert done.returncode == 0, done.stderr
+        with (place / "made/survival.csv").open(newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        sheet = (place / "made/DATASHEET.md").read_text()
+        left = [one["clip"] for one in rows if not one["went_at"]]
+        assert len(left) == json.loads(done.stdout)["clips"]
+        assert f"| all | {len(left)} |" in sheet
+        assert f"| similarity (not run) | {len(left)} | 0 |" in sheet
+        return {one["clip"]: one["reason"] for one in rows if one["went_at"]}, rows, sheet
+
+    assert whole(place, merger, "--shares", "test=1").returncode == 0
+    went, rows, sheet = written()
+    assert (went, len(rows)) == ({}, 12)
+    assert "no audio-text filter was run" in sheet.splitlines()[0]
+    assert "speech_share" not in sheet, "a threshold that decided nothing"
+    clips = place / "clips"
+    write_tone(clips / "new.wav", 900.0)
+    with (clips / "metadata.csv").open("a") as table:
+        table.write("new.wav,00A,tape 9,clip 20,CC0\n")
+    (clips / "11.wav").unlink()
+    write_tone(clips / "00.wav", 901.0)
+    experts = ("--expert", "signal", "--expert", "diary")
+    assert annotate(place, "hear", "clips", *experts).returncode == 1
+    write_tone(clips / "late.wav", 902.0)
+    (clips / "10.wav").unlink()
+    went, rows, sheet = written()
+    assert went == {
+        "00.wav": "has not been merged yet",
+        "10.wav": "is no longer in the folder",
+        "11.wav": "its metadata names it, and there is no such audio file",
+        "late.wav": "was added after the others were heard",
+        "new.wav": "has not been merged yet",
+    }
+    assert len(rows) == 14
+    assert "- merged: 2 has not been merged yet" in sheet
+    merging = ("merge", "clips", "--llm", merger.model, "--yes", "--json")
+    done = annotate(place, *merging)
+    assert json.loads(done.stdout)["asked"] == [2], "what is in the cache is not asked"
+    assert set(written()[0].values()) >= {"has not been checked yet"}
 
 
 def test_a_model_that_hears_describes_clips_and_its_words_reach_the_merger(

@@ -11,7 +11,7 @@ import numpy as np
 
 from audiocapbench.annotate.experts import plain_words
 from audiocapbench.annotate.rules import RULES, ClipCase
-from audiocapbench.annotate.stage import StageContext, StageResult, StageRun
+from audiocapbench.annotate.stage import StageContext, StageResult, StageRun, survival
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, check_known
 from audiocapbench.metrics.clap import LAION, Cutting, load_encoder
@@ -20,16 +20,16 @@ from audiocapbench.metrics.clap.encoder import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.plugins import plugins
-from audiocapbench.store.cache import STAGES, StageRecord
+from audiocapbench.store.cache import StageRecord
 
 _BLOCK, _COMPARED, _OTHERS = 1024, 256, 6
 _DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"
-_KINDS = {
+KINDS = {
     _DUPLICATE: "says nearly the same as another",
     _SIMILARITY: "is not more like its clip than like others",
 }
 
-_ORDER = (*RULES, _DUPLICATE, _SIMILARITY)
+ORDER = (*RULES, _DUPLICATE, _SIMILARITY)
 
 
 def check(
@@ -92,7 +92,7 @@ def check(
     asked = Counter[str](one["difficulty"] for clip in kept for one in merged[clip].questions)
     document = {
         "kept": len(kept),
-        "survival": survival(context),
+        "survival": survival(context, ORDER, KINDS),
         "reasons": _reasons([one.document["failed"] for one in in_order]),
         "rejected": {one.clip: one.error for one in in_order if one.error},
         "not_run": not_run,
@@ -161,37 +161,11 @@ def clap_margins(
     progress("clips compared", len(clips), len(clips))
 
 
-def survival(context: StageContext) -> list[dict[str, Any]]:
-    """How many clips are left after each step; a clip goes at the first that it fails."""
-    heard, merged, checked = (
-        context.kept.records(context.project, stage).values() for stage in STAGES[:3]
-    )
-    not_run = context.settings.get("check", {}).get("not_run", {})
-    statuses = Counter(one.status for one in heard)
-    firsts = Counter(
-        min(one.document["failed"], key=_ORDER.index) for one in checked if one.status != "ok"
-    )
-    gone = {
-        "in the folder": 0,
-        "can be read": statuses["unreadable"],
-        "not there twice": statuses["duplicate"],
-        "has a domain": statuses["no_domain"],
-        "merged": sum(one.status != "ok" for one in merged),
-        **{name: firsts[name] for name in _ORDER},
-    }
-    left, rows = len(heard), []
-    for name, went in gone.items():
-        left -= went
-        step = f"{name} (not run)" if name in not_run else name
-        rows.append({"step": step, "left": left, "went": went})
-    return rows
-
-
 def _reasons(failed: Sequence[Mapping[str, Sequence[str]]]) -> dict[str, dict[str, int]]:
     """How often each reason was given, by check, without numbers of fields and names of clips."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for checks in failed:
         for name, reasons in checks.items():
             words = {re.sub(r"(?<!\S)\d\s", "", one) for one in reasons}
-            found[name].update({_KINDS[name]} if name in _KINDS else words)
-    return {name: dict(found[name].most_common()) for name in _ORDER if name in found}
+            found[name].update({KINDS[name]} if name in KINDS else words)
+    return {name: dict(found[name].most_common()) for name in ORDER if name in found}

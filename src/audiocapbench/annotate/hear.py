@@ -18,7 +18,14 @@ from typing import Any
 from audiocapbench import audio
 from audiocapbench.annotate import experts
 from audiocapbench.annotate.experts import ClipAudio, DomainRules, Expert, ExpertPanel, Said
-from audiocapbench.annotate.stage import SourceClip, StageContext, StageResult, StageRun, prompt
+from audiocapbench.annotate.stage import (
+    SourceClip,
+    StageContext,
+    StageResult,
+    StageRun,
+    list_audio,
+    prompt,
+)
 from audiocapbench.data import Clip
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.data.problems import check_storable
@@ -49,6 +56,7 @@ def hear(
     panel: ExpertPanel,
     rules: DomainRules,
     describe: Model | None = None,
+    sample: int | None = None,
 ) -> StageResult:
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain."""
     first: dict[str, SourceClip] = {}
@@ -77,7 +85,7 @@ def hear(
         records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
     shared = {"not_run": panel.not_run, "cost_usd": cost}
     settings = shared | {"experts": hearing.signatures, "thresholds": rules._asdict()}
-    settings["describe"] = describe.name if describe else None
+    settings |= {"describe": describe.name if describe else None, "sample": sample}
     left_out = context.keep("hear", list(records.values()), settings)
     domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
     document = shared | {
@@ -85,6 +93,7 @@ def hear(
         "domains": dict(sorted(domains.items())),
         "experts": {name: dict(one) for name, one in counts.items()},
         "left_out": left_out,
+        "skipped": dict(list_audio(context.root)[1]),
         "would_add": {
             name: what for name, what in experts.ADDS.items() if name not in hearing.signatures
         },

@@ -6,6 +6,7 @@ What breaks that contract is asked for again.
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -191,23 +192,31 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
     what = f"{{}} clips to merge{again}"
     context.agree(context.asking.preview([questions], silent, model.name, what))
     records: dict[str, StageRecord] = {}
-    costs, rounds = list[float | None](), list[int]()
+    costs, rounds, said = list[float | None](), list[int](), set[tuple[str, str]]()
     for turn in range(repairs + 1):
         if not questions.samples:
             break
         name = f"{model.name}: {f'repair {turn}' if turn else 'merge'}"
         outcomes = context.asking.ask(questions, silent, name)
-        rounds.append(len(outcomes))
+        rounds.append(sum(not one.cached for one in outcomes.values()))
         costs += [one.reply.cost_usd for one in outcomes.values()]
         repeated = {}
         for clip, outcome in outcomes.items():
             records[clip] = record = _record(clip, outcome, model, turn)
-            if record.status != "ok" and outcome.reply.status in _AGAIN:
+            bad = record.status != "ok" and outcome.reply.status in _AGAIN
+            if bad and turn < repairs:
                 # As a JSON text, which is one line; marks of chat templates are broken up.
                 before = outcome.reply.text[:_LONGEST_REPEATED].replace("<|", "< |")
                 values = {"question": asked[clip], "problems": as_data(str(record.error))}
                 values["reply"] = json.dumps(before, ensure_ascii=False)
-                repeated[clip] = fill(prompt("repair")[0], **values)
+                again = fill(prompt("repair")[0], **values)
+                # The same question has the same answer, and is not asked twice.
+                if (clip, again) in said:
+                    same = f"{record.error}; asked again, it gave a reply that it had given"
+                    records[clip] = replace(record, error=same)
+                else:
+                    repeated[clip] = again
+        said |= repeated.items()
         questions = context.questions(f"repair-{turn + 1}", repeated)
     cost, hashes = total_cost(costs), {name: prompt(name)[1] for name in _PROMPTS}
     settings = {"llm": model.name, "parameters": dict(model.parameters), "repairs": repairs}

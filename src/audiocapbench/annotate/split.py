@@ -14,14 +14,23 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
-from audiocapbench.annotate.check import survival
+from audiocapbench.annotate.check import KINDS, ORDER
 from audiocapbench.annotate.experts import plain_words
-from audiocapbench.annotate.stage import NONE, Annotation, StageContext, StageResult, StageRun
+from audiocapbench.annotate.stage import (
+    NONE,
+    Annotation,
+    StageContext,
+    StageResult,
+    StageRun,
+    fates,
+    survival,
+)
+from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.errors import AnnotationError
-from audiocapbench.files import write_file
+from audiocapbench.files import csv_text, write_file
 from audiocapbench.grouping import grouped
 from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.porter import stem
@@ -90,6 +99,11 @@ def key_of(clip: str) -> str:
     return f"{stem}-{hashlib.sha256(clip.encode()).hexdigest()[:8]}"
 
 
+def check_out(root: Path, out: Path) -> None:
+    if out.resolve().is_relative_to(root.resolve()):
+        raise AnnotationError(f"{out}: lies in the folder that is annotated; choose another")
+
+
 def split(
     context: StageContext,
     out: Path,
@@ -101,8 +115,7 @@ def split(
 ) -> StageResult:
     """Write the datasets; what is there already is kept, and the same command goes on."""
     root = context.root
-    if out.resolve().is_relative_to(root.resolve()):
-        raise AnnotationError(f"{out}: lies in the folder that is annotated; choose another")
+    check_out(root, out)
     heard, passed = context.passed("hear"), list(context.passed("check"))
     merged, said = context.merged(), context.findings({clip: heard[clip] for clip in passed})
     about = {clip: heard[clip].document for clip in passed}
@@ -147,6 +160,8 @@ def split(
     ]
     context.keep("split", records, {"shares": dict(shares), "seed": seed, "name": name})
     write_file(out / "DATASHEET.md", _datasheet(context, out, clips, licence))
+    ends = ([clip, *end] for clip, end in fates(context, ORDER).items())
+    write_file(out / "survival.csv", csv_text([["clip", "went_at", "reason"], *ends]))
     counts: dict[str, Counter[str]] = {part: Counter() for part in parts}
     for one in sorted(clips, key=lambda one: one.domain):
         counts[one.split][one.domain] += 1
@@ -247,16 +262,35 @@ def _datasheet(
     pages.filters |= {"md": markdown, "json": json.dumps}
     about = [one.heard["about"] for one in clips]
     licences = Counter(one.get("licence") or one.get("license") or "not given" for one in about)
-    told, steps = context.settings, Table("From the folder to here", survival(context))
-    paid = (told[stage].get("cost_usd") for stage in ("hear", "merge"))
-    records = context.kept.records(context.project, "merge").values()
+    rows = survival(context, ORDER, KINDS)
+    steps = Table("From the folder to here", rows, ("step", "left", "went"))
+    reasons = [(one["step"], *own) for one in rows for own in one["reasons"].items()]
+    records = context.passed("merge")
+    experts, domains, models = Counter[str](), Counter[str](), Counter[str]()
+    for one in clips:
+        heard, made = one.heard["experts"], records[one.id].document
+        experts.update(f"{by['signature']}: {by['status']}" for by in heard.values())
+        evidence = one.heard["evidence"]
+        used = json.dumps(evidence.get("decided_by") or evidence["thresholds"])
+        by = evidence["by"]
+        domains.update([by if by == "metadata" else f"{by}, thresholds {used}"])
+        models.update([f"{made['llm']}, prompts (SHA-256) {json.dumps(made['prompts'])}"])
+    paid = [
+        one.cost_usd
+        for one in context.store.runs()
+        if one.benchmark.startswith(f"{TRIAL}annotate/") and one.cost_usd is not None
+        if str(context.store.catalog.dataset(one.dataset, ids=()).root) == context.project
+    ]
     return pages.get_template("datasheet.md").render(
         name=out.resolve().name,
         version=VERSION,
         tables=markdown_text([*_tables(clips), steps]).rstrip(),
-        told=told,
-        rounds=sorted(Counter(one.document["asked"] for one in records).items()),
-        costs=[float(one) for one in paid if one is not None],
+        told=context.settings,
+        made={"Expert": experts, "Domain by": domains, "Merged by": models},
+        reasons=reasons,
+        unfiltered=context.settings["check"].get("not_run", {}).get("similarity"),
+        rounds=sorted(Counter(one.document["asked"] for one in records.values()).items()),
+        costs=paid,
         licence=licence,
         licences=licences.most_common(),
     )

@@ -1,8 +1,9 @@
 """What all stages share: the folder's clips, what each reads of those before it, and keeps."""
 
 import hashlib
+import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -29,7 +30,7 @@ from audiocapbench.engine.workers import Lease
 from audiocapbench.errors import AnnotationError, StoreError
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.store import RunSpec, Store
-from audiocapbench.store.cache import AnnotationRepository, Finding, StageRecord
+from audiocapbench.store.cache import STAGES, AnnotationRepository, Finding, StageRecord
 from audiocapbench.store.claims import TaskKey
 from audiocapbench.store.records import Parameters
 from audiocapbench.store.unsaved import AnswerRecord
@@ -42,6 +43,8 @@ _ABSENT = "its metadata names it, and there is no such audio file"
 _TOLD = ("title", "description", "source", "licence", "license", "domain")
 _PAUSE_S = 0.5
 _DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
+HEARD, MERGED, CHECKED = _DONE.values()
+_STEPS = {"unreadable": "can be read", "duplicate": "not there twice", "no_domain": "has a domain"}
 
 
 class Annotation(BaseModel):
@@ -86,14 +89,10 @@ def open_clips(
     """
     if not root.is_dir():
         raise AnnotationError(f"{root}: no such folder")
-    names = [
-        path.relative_to(root).as_posix()
-        for path in sorted(root.rglob("*"))
-        if path.suffix.lower() in EXTENSIONS | OTHER_EXTENSIONS
-        and not any(part.startswith(".") for part in path.relative_to(root).parts)
-    ]
+    names, others = list_audio(root)
     if not names:
-        raise AnnotationError(f"{root}: holds no audio ({', '.join(sorted(EXTENSIONS))})")
+        what = f"; {counted_kinds(others)} are no audio that is read" if others else ""
+        raise AnnotationError(f"{root}: holds no audio ({', '.join(sorted(EXTENSIONS))}){what}")
     about, unreadable = _metadata(root), dict[str, str]()
     if sample is None:
         unreadable = dict.fromkeys(sorted(about.keys() - set(names)), _ABSENT)
@@ -123,6 +122,24 @@ def open_clips(
         else:
             unreadable[name.encode("utf-8", "replace").decode()] = found
     return clips, unreadable
+
+
+def list_audio(root: Path) -> tuple[list[str], Counter[str]]:
+    """Names of the audio files below a folder, and what else lies there, by its ending."""
+    names, others = list[str](), Counter[str]()
+    for path in sorted(root.rglob("*")):
+        inner, ending = path.relative_to(root), path.suffix.lower()
+        if any(part.startswith(".") for part in inner.parts):
+            continue
+        if ending in EXTENSIONS | OTHER_EXTENSIONS:
+            names.append(inner.as_posix())
+        elif path.is_file() and inner.as_posix() not in (METADATA, TABLE):
+            others[ending or "no ending"] += 1
+    return names, others
+
+
+def counted_kinds(others: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} of {ending}" for ending, count in others.items())
 
 
 def _metadata(root: Path) -> dict[str, dict[str, Any]]:
@@ -187,7 +204,8 @@ class StageContext:
             how = f"run 'audiocapbench annotate {stage}' on it first"
             raise AnnotationError(f"{self.project}: has not been {_DONE[stage]}; {how}")
         records = self.kept.records(self.project, stage)
-        return {clip: one for clip, one in sorted(records.items()) if one.status == "ok"}
+        good = {clip: one for clip, one in sorted(records.items()) if one.status == "ok"}
+        return {clip: one for clip, one in good.items() if (self.root / clip).exists()}
 
     def merged(self) -> dict[str, Annotation]:
         read, records = Annotation.model_validate, self.passed("merge")
@@ -234,6 +252,52 @@ class StageContext:
             for place, (key, text) in enumerate(texts.items())
         ]
         return Benchmark(f"{TRIAL}annotate/{name}", self.root, samples, kind="trial")
+
+
+def fates(context: StageContext, checks: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The first step that each clip did not pass, in the order of checks, and why; of others ""."""
+    heard, merged, checked = (context.kept.records(context.project, one) for one in STAGES[:3])
+    there = {one.encode("utf-8", "replace").decode() for one in list_audio(context.root)[0]}
+    drawn = context.settings.get("hear", {}).get("sample")
+    found: dict[str, tuple[str, str]] = {}
+    for clip in sorted(there | heard.keys()):
+        one = heard.get(clip)
+        if one is None:
+            why = "was not drawn" if drawn else "was added after the others were heard"
+            found[clip] = (HEARD, why)
+        elif one.status in _STEPS:
+            found[clip] = (_STEPS[one.status], one.error or "")
+        elif clip not in there:
+            found[clip] = (HEARD, "is no longer in the folder")
+        elif (made := merged.get(clip)) is None or made.status != "ok":
+            found[clip] = (MERGED, made.error or "" if made else "has not been merged yet")
+        elif (own := checked.get(clip)) is None:
+            found[clip] = (CHECKED, "has not been checked yet")
+        else:
+            failed = own.document["failed"]
+            step = min(failed, key=[*checks, *failed].index, default="")
+            found[clip] = (step, failed[step][0] if step else "")
+    return found
+
+
+def survival(
+    context: StageContext, checks: Sequence[str], kinds: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """How many clips are left after each step and why others went; ``kinds`` say it for all."""
+    gone: dict[str, Counter[str]] = defaultdict(Counter)
+    ends = fates(context, checks)
+    for step, why in ends.values():
+        gone[step][kinds.get(step) or re.sub(r"(?<!\S)\d\s", "", why)] += 1
+    not_run = context.settings.get("check", {}).get("not_run", {})
+    left, rows = len(ends), [{"step": "in the folder", "left": len(ends), "went": 0, "reasons": {}}]
+    for name in dict.fromkeys([HEARD, *_STEPS.values(), MERGED, CHECKED, *checks, *sorted(gone)]):
+        if not name:  # those that are left
+            continue
+        left -= gone[name].total()
+        step = f"{name} (not run)" if name in not_run else name
+        row = {"step": step, "left": left, "went": gone[name].total()}
+        rows.append(row | {"reasons": dict(gone[name].most_common())})
+    return rows
 
 
 class StageRun:

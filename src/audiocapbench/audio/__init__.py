@@ -14,7 +14,9 @@ from audiocapbench.audio.waveform import MOST_BYTES, Mix, Mono, Samples, Wavefor
 
 EXTENSIONS = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff"})
 OTHER_EXTENSIONS = frozenset(
-    ".m4a .mp4 .aac .wma .webm .mka .mkv .mov .avi .3gp .amr .caf .au .w64 .ac3 .ape .wv".split()
+    ".m4a .m4b .m4r .m4v .mp4 .aac .wma .wmv .asf .webm .weba .mka .mkv .mov .avi .flv .3gp .3g2"
+    " .amr .caf .au .snd .aifc .w64 .rf64 .voc .sph .mp2 .mpga .mpg .mpeg .ts .ac3 .eac3 .dts .ape"
+    " .wv .tta .mpc .spx .dsf .gsm .ra .rm".split()
 )
 """What people also keep audio in: some is read with the extra ``formats``, some not at all."""
 

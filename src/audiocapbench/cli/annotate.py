@@ -57,7 +57,7 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
         json: bool = False,
         **given: Any,
     ) -> None:
-        from audiocapbench.annotate.split import read_shares
+        from audiocapbench.annotate.split import check_out, read_shares
         from audiocapbench.annotate.stage import StageContext
         from audiocapbench.cli.progress import Terminal
         from audiocapbench.engine.runner import AskContext
@@ -69,6 +69,7 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
             # What is written wrongly is refused before the first stage.
             if "shares" in given:
                 read_shares(given["shares"])
+                check_out(given["folder"], given["out"])
             if "llm" in given:
                 _merging_model(settings, given["llm"], given["temperature"], given["max_tokens"])
             agree = lambda preview: host.agree([how.priced(preview)], how.budget)  # noqa: E731
@@ -76,7 +77,11 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
             try:
                 for stage, parameters in zip(stages, taken, strict=True):
                     arguments = {one.name: given[one.name] for one in parameters}
-                    results[stage.__name__[1:]] = stage(context, **arguments)
+                    results[stage.__name__[1:]] = made = stage(context, **arguments)
+                    if stage is _hear and len(stages) > 1 and not made.document["domains"]:
+                        _show_hearing(made.document)
+                        why = "so that none would survive; nothing was asked"
+                        raise AudioCapBenchError(f"{context.root}: no clip has a domain, {why}")
             except KeyboardInterrupt:
                 say(f"What was done is kept in {settings.store.name}; the same command goes on.")
                 raise
@@ -137,10 +142,12 @@ def _hear(
     clips, unreadable = open_clips(
         folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch
     )
-    return hear(context, clips, unreadable, panel, rules, model)
+    return hear(context, clips, unreadable, panel, rules, model, sample)
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
+    from audiocapbench.annotate.stage import counted_kinds
+
     rows = [
         {"expert": name} | {one: counts.get(one, 0) for one in ("ok", "failed", "not_run")}
         for name, counts in document["experts"].items()
@@ -152,6 +159,8 @@ def _show_hearing(document: dict[str, Any]) -> None:
     parts = ", ".join(f"{name} {count:,}" for name, count in document["domains"].items())
     good, whole = sum(document["domains"].values()), document["clips"]
     say(f"{good:,} of {whole:,} clips have a domain{': ' if parts else ''}{parts}.")
+    if document["skipped"]:
+        say(f"Skipped, as no audio: {counted_kinds(document['skipped'])}.")
     _say_reasons(document)
 
 
