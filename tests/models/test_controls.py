@@ -114,9 +114,39 @@ def test_wrong_needs_another_clip(tmp_path: Path) -> None:
     assert reply.status is Status.SKIPPED
 
 
-def test_there_are_four_controls() -> None:
-    with pytest.raises(ModelError, match="choose one of control/right, control/safe"):
+def test_there_are_six_controls() -> None:
+    with pytest.raises(ModelError, match="choose one of control/right, control/safe") as raised:
         create_model("control/left")
+    assert "control/blind" in str(raised.value)
+    assert "control/echo" in str(raised.value)
+
+
+def test_echo_says_the_question_back_and_is_skipped_without_one() -> None:
+    benchmark = mecat("mecat-qa", questions(1))
+    found = answers(benchmark, "echo")
+    assert {one.id: one.instruction for one in benchmark.samples} == {
+        key: reply.text for key, reply in found.items()
+    }
+    unasked = Sample("a", Clip.absent("a"), "", ("a dog",), "sound", 0)
+    (reply,) = answers(Benchmark("own", Path(), [unasked]), "echo").values()
+    assert reply.status is Status.SKIPPED
+
+
+def test_blind_says_what_is_most_usual_of_other_clips_of_its_kind() -> None:
+    texts = ["a dog barks", "a dog barks in a yard", "a dog howls", "rain"]
+    asked = [
+        Sample(f"{n}", Clip.absent(f"{n}"), "", (text,), "sound", n) for n, text in enumerate(texts)
+    ]
+    asked.append(Sample("9", Clip.absent("9"), "", ("a piano",), "music", 9))
+    found = {
+        key: one.text for key, one in answers(Benchmark("own", Path(), asked), "blind").items()
+    }
+    assert len({found["1"], found["2"], found["3"]}) == 1
+    assert found["3"] in texts[:3]
+    assert all(found[str(n)] != text for n, text in enumerate(texts)), "never its own clip's"
+    assert found["9"] in texts, "a kind of one clip takes from all"
+    (alone,) = answers(Benchmark("own", Path(), asked[:1]), "blind").values()
+    assert alone.status is Status.SKIPPED
 
 
 def test_safe_says_the_benchmarks_own_sentences(demo: Benchmark) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
+from audiocapbench.benchmarks import Benchmark, ControlRules, Selection, open_benchmark
 from audiocapbench.benchmarks.mecat.groups import GROUPS
 from audiocapbench.data import Clip, Sample
 from audiocapbench.metrics import compute
@@ -85,6 +85,29 @@ def test_with_one_reference_the_right_answer_is_it_and_that_is_said(tmp_path: Pa
     assert scores.values["rouge_l"]["right"] == pytest.approx(1.0)
     assert scores.values["rouge_l"]["wrong"].mean() < 0.8
     assert "left in" in control_report(scores).to_dict()["notes"][0]
+    assert set(scores.values["rouge_l"]) == {"right", "safe", "wrong", "blind", "echo"}
+
+
+def test_where_the_order_of_the_controls_is_wrong_the_metric_is_marked_unusable() -> None:
+    def sample(n: int, category: str, *texts: str) -> Sample:
+        return Sample(f"{n}", Clip.absent(f"{n}.wav"), "What is it?", texts, category, n)
+
+    words = "dog cat bird train rain bell".split()
+    samples = [
+        sample(n, "fine", f"sound {one} a{n}", f"sound {one} b{n}") for n, one in enumerate(words)
+    ]
+    # All references alike but for the first words: another clip's is better than what says little.
+    same = "{} heard in a large and empty hall far away"
+    samples += [
+        sample(9 + n, "alike", same.format(f"{one} one"), same.format(f"{one} two"))
+        for n, one in enumerate("xyz")
+    ]
+    rules = ControlRules({"fine": "sound"}, wrong_from="category")
+    made = Benchmark("made", Path(), samples, controls=rules)
+    said = control_report(score_controls(made, ["rouge_l"])).to_dict()
+    marks = {one["category"]: one["unusable"] for one in said["by_category"]}
+    assert marks == {"fine": "", "alike": "safe is not above wrong"}
+    assert "rouge_l is unusable in alike: safe is not above wrong." in said["notes"]
 
 
 def test_the_command_takes_benchmarks_and_references_and_draws(tmp_path: Path) -> None:
@@ -93,9 +116,9 @@ def test_the_command_takes_benchmarks_and_references_and_draws(tmp_path: Path) -
     done = run_command(*words, "--figure", "curves.svg", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert [one["answers"] for one in said["kinds"]] == ["right", "safe", "wrong"]
+    assert [one["answers"] for one in said["kinds"]] == ["right", "safe", "wrong", "blind", "echo"]
     drawn = (tmp_path / "curves.svg").read_text()
-    assert drawn.count("<polyline") == 3
+    assert drawn.count("<polyline") == 5
     (tmp_path / "refs.csv").write_text(
         "id,reference\n" + "".join(f"{n},sound {n} a\n{n},noise {n} b\n" for n in range(9))
     )

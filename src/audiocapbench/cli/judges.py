@@ -345,7 +345,9 @@ def controls(
 ) -> None:
     """See how far metrics set right answers apart from safe and wrong ones, on any benchmark.
 
-    Right is one of the clip's references, safe a generic sentence, wrong another clip's reference.
+    Right is one of the clip's references, safe a generic sentence, wrong another clip's reference,
+    blind the most usual one of other clips, echo what was asked. Where right is not above the
+    others, or safe above wrong, a metric is unusable.
 
     Args:
         benchmark (NAME): A benchmark, a folder, a file of references, or NAME=DIR such as

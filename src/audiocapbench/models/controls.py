@@ -1,6 +1,7 @@
 """Controls: models whose quality is known beforehand, so that a metric can be seen to work."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -14,6 +15,8 @@ KINDS = {
     "safe": "one generic sentence for the category: what saying nothing earns",
     "wrong": "a reference of another clip (seeded): what fluent nonsense earns",
     "empty": "nothing at all: the floor",
+    "blind": "the reference of other clips that is most like all of its kind: what deafness earns",
+    "echo": "what was asked, said back",
 }
 
 
@@ -35,6 +38,10 @@ class ControlRules:
     # left in, and the run's parameter ``reference`` says so.
     right_is: Literal["another", "reference"] = "another"
 
+    def kind(self, sample: Sample) -> object:
+        """What samples have in common that are asked alike."""
+        return tuple(sample.details.get(key) for key in self.wrong_alike) or sample.category
+
     def can_mislead(self, sample: Sample, other: Sample) -> bool:
         """Whether another sample's reference is a wrong answer of the same kind."""
         firsts = [one.references[0].strip().rstrip(".").lower() for one in (sample, other)]
@@ -45,7 +52,7 @@ class ControlRules:
 
 
 class ControlModel(SimpleModel):
-    """One of the four controls; needs no audio, only the benchmark's rules and samples."""
+    """One of the controls; needs no audio, only the benchmark's rules and samples."""
 
     contract = AudioContract("none")
 
@@ -56,6 +63,7 @@ class ControlModel(SimpleModel):
         self._rules = ControlRules()
         self._samples: dict[str, Sample] = {}
         self._order: list[Sample] = []
+        self._usual: dict[object, list[tuple[str, str]]] = {}
 
     def follow_rules(self, rules: ControlRules) -> None:
         self._rules = rules
@@ -65,7 +73,7 @@ class ControlModel(SimpleModel):
     def prepare(self, samples: Sequence[Sample]) -> None:
         """Remember all samples: a filter must not change which clip is the wrong one."""
         self._samples = {sample.id: sample for sample in samples}
-        self._order = sorted(samples, key=lambda one: one.position)
+        self._order, self._usual = sorted(samples, key=lambda one: one.position), {}
 
     async def answer(self, question: Question) -> Reply:
         sample, rules = self._samples[question.sample_id], self._rules
@@ -84,6 +92,12 @@ class ControlModel(SimpleModel):
                 return Reply(rules.safe.get(kind, rules.safe_anywhere))
             case "wrong":
                 return self._wrong(sample)
+            case "echo" if asked := question.instruction.strip():
+                return Reply(asked)
+            case "echo":
+                return Reply("", Status.SKIPPED, f"{sample.id}: there is no question to say back")
+            case "blind":
+                return self._blind(sample)
             case _:
                 return Reply("", Status.EMPTY)
 
@@ -98,10 +112,38 @@ class ControlModel(SimpleModel):
         words = f"{sample.id}: control/wrong needs another clip with other references"
         return Reply("", Status.SKIPPED, words)
 
+    def _blind(self, sample: Sample) -> Reply:
+        kind, own = self._rules.kind(sample), sample.clip.sha256
+        if kind not in self._usual:
+            alike = [one for one in self._order if self._rules.kind(one) == kind]
+            several = len({one.clip.sha256 for one in alike}) > 1
+            self._usual[kind] = _most_usual(alike if several else self._order)
+        if text := next((text for clip, text in self._usual[kind] if clip != own), None):
+            return Reply(text)
+        return Reply("", Status.SKIPPED, f"{sample.id}: control/blind needs another clip")
+
     def _draw(self, *parts: str) -> int:
         """A number that depends on the seed and the words alone, on every machine."""
         text = "\0".join([str(self._seed), *parts])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _most_usual(samples: Sequence[Sample]) -> list[tuple[str, str]]:
+    """The clips and references that share most words with all others: the best, and another's."""
+    given = {
+        (one.clip.sha256, text): set(text.lower().split())
+        for one in samples
+        for text in one.references
+    }
+    counts = Counter(word for words in given.values() for word in words)
+    usual = counts.total() / len(given)
+
+    def likeness(one: tuple[str, str]) -> float:
+        return sum(counts[word] for word in given[one]) / (len(given[one]) + usual)
+
+    best = max(given, key=likeness)
+    others = [one for one in given if one[0] != best[0]]
+    return [best, *([max(others, key=likeness)] if others else [])]
 
 
 PROVIDER = Provider(

@@ -13,7 +13,6 @@ from audiocapbench.benchmarks.corpora import compute_by_corpus
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Reply
 from audiocapbench.errors import ReportError
-from audiocapbench.judges.check import KINDS
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.ptb.tokenizer import tokens_of
@@ -29,6 +28,9 @@ from audiocapbench.stats.correlation import auc, effect_interval
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval, signature_notes
 
 _FEWEST, _SEED = 5, 0
+KINDS = ("right", "safe", "wrong", "blind", "echo")
+_ORDER = [*combinations(KINDS[:3], 2), ("right", "blind"), ("right", "echo")]
+"""Of each two, the first has to be above the second, or the scores mean nothing."""
 _FORMS = {"share": "%", "minutes": ".3f", "words_a_caption": ".3f"}
 _WORDS = "Words are lower-case tokens of the COCO captions tools, without punctuation."
 _SAME = "Held to the same references, without the one that the right answer was taken from."
@@ -116,7 +118,7 @@ class ControlScores:
     @property
     def known(self) -> dict[str, dict[str, FloatArray]]:
         return {
-            metric: {kind: own[kind][~np.isnan(own[kind])] for kind in KINDS}
+            metric: {kind: values[~np.isnan(values)] for kind, values in own.items()}
             for metric, own in self.values.items()
         }
 
@@ -126,7 +128,8 @@ def score_controls(
 ) -> ControlScores:
     aggregation = benchmark.traits.aggregation
     chosen = (selection or Selection()).of(benchmark)
-    answers = {kind: anyio.run(_answer, benchmark, kind, chosen) for kind in KINDS}
+    kinds = KINDS if any(one.instruction for one in chosen) else KINDS[:-1]
+    answers = {kind: anyio.run(_answer, benchmark, kind, chosen) for kind in kinds}
     together = zip(*answers.values(), strict=True)
     there = [all(one.status in SCORED for one in replies) for replies in together]
     if not any(there):
@@ -149,8 +152,8 @@ def score_controls(
                 own = values[result.name].setdefault(kind, np.full(len(texts), np.nan))
                 own[rows] = result.samples
                 signatures[result.name].append(result.signature)
-    for metric, kinds in values.items():
-        if len(kinds) < len(KINDS):
+    for metric, scored in values.items():
+        if len(scored) < len(kinds):
             raise ReportError(f"{metric} has no score of any answer; give it more samples")
     categories = np.array([one.category for one in samples])
     signed = tuple(map(Signature.join, signatures.values()))
@@ -178,19 +181,28 @@ def control_report(scores: ControlScores) -> Findings:
                     "quartile_3": ValueWithInterval(high),
                 }
             )
-        for first, second in combinations(KINDS, 2):
+        for first, second in ((one, two) for one, two in _ORDER if two in own):
             apart.append({"metric": metric, "first": first, "second": second})
             for name, effect in (("medians_apart", _medians_apart), ("auc", auc)):
                 interval = effect_interval(effect, own[first], own[second])
                 apart[-1][name] = ValueWithInterval(effect(own[first], own[second]), interval)
     categories = np.unique(scores.categories).tolist()
-    by_category: list[Row] = [
-        {"metric": metric, "category": category, "n": int(here.sum())}
-        | {kind: _median(own[kind][here]) for kind in KINDS}
-        for metric, own in scores.values.items()
-        for category in (categories if len(categories) > 1 else ())
-        for here in [scores.categories == category]
-    ]
+    by_category: list[Row] = []
+    for metric, kinds in scores.values.items():
+        for category in categories if len(categories) > 1 else ():
+            here = scores.categories == category
+            known = {kind: values[here & ~np.isnan(values)] for kind, values in kinds.items()}
+            medians = {
+                kind: float(np.median(own)) if len(own) else None for kind, own in known.items()
+            }
+            row: Row = {"metric": metric, "category": category, "n": int(here.sum())}
+            row |= {kind: ValueWithInterval(median) for kind, median in medians.items()}
+            row["unusable"] = ", ".join(
+                f"{first} is not above {second}"
+                for first, second in _ORDER
+                if second in known and (auc(known[first], known[second]) or 0) <= 0.5
+            )
+            by_category.append(row)
     notes = [_LEFT_IN if scores.left_in else _SAME]
     if scores.left_out:
         notes.append(f"{scores.left_out:,} samples lack an answer of some kind and are left out.")
@@ -199,6 +211,8 @@ def control_report(scores: ControlScores) -> Findings:
         for one in apart
         if (one["auc"].value or 0) <= 0.5
     ]
+    unusable = [one for one in by_category if one["unusable"]]
+    notes += map("{metric} is unusable in {category}: {unusable}.".format_map, unusable)
     title = f"{scores.benchmark}: scores of answers of known quality"
     how_far = "How far they are apart: medians, and how often the first is above"
     signed = signature_notes(scores.signatures)
@@ -221,7 +235,7 @@ def control_sheet(scores: ControlScores) -> str:
     """Cumulative distributions, a panel a metric: the farther apart the curves, the better."""
     drawn = [[(metric, draw_curves(own))] for metric, own in scores.known.items()]
     label = f"{scores.benchmark}: share of answers at or below a score"
-    return draw_sheet(drawn, min(len(drawn), 2), KINDS, label)
+    return draw_sheet(drawn, min(len(drawn), 2), [*next(iter(scores.known.values()))], label)
 
 
 async def _answer(benchmark: Benchmark, kind: str, samples: Sequence[Sample]) -> list[Reply]:
@@ -229,11 +243,6 @@ async def _answer(benchmark: Benchmark, kind: str, samples: Sequence[Sample]) ->
     control.follow_rules(benchmark.traits.controls)
     control.prepare(benchmark.samples)
     return [await control.answer(Question(one.id, one.instruction, None)) for one in samples]
-
-
-def _median(values: FloatArray) -> ValueWithInterval:
-    known = values[~np.isnan(values)]
-    return ValueWithInterval(float(np.median(known)) if len(known) else None)
 
 
 def _medians_apart(first: FloatArray, second: FloatArray) -> float:
