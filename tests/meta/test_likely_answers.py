@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.meta.answers.likely import Reading, read_graded, read_likely
+from audiocapbench.meta.answers.likely import GradedChoice, read_graded, read_likely
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.scorers.scorer import Choice
 
@@ -16,7 +16,7 @@ BABY = "A baby laughs and a woman sings softly"
 
 
 @functools.cache
-def graded() -> list[tuple[dict[str, Any], Reading]]:
+def graded() -> list[tuple[dict[str, Any], GradedChoice]]:
     """Answers by people and models in many styles and eleven languages, each written unseen."""
     text = Path(__file__).with_name("answers_likely.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]

@@ -66,7 +66,7 @@ _GRANTED, _ENOUGH = 0.3, 1.5
 _SHORT = 5  # words of another language, less than these, that name one caption and no more
 
 
-class Reading(NamedTuple):
+class GradedChoice(NamedTuple):
     choice: Choice
     grade: Grade
 
@@ -84,13 +84,13 @@ class CaptionWords(NamedTuple):
         return (one > 2 * two) - (two > 2 * one)
 
 
-def read_graded(answer: str, first: str, second: str, labels: Labels | None = None) -> Reading:
+def read_graded(answer: str, first: str, second: str, labels: Labels | None = None) -> GradedChoice:
     """What an answer chooses, for certain or likely, else unknown."""
     choice = read_answer(answer, first, second, labels)
     if choice is not Choice.UNKNOWN:
-        return Reading(choice, "certain")
+        return GradedChoice(choice, "certain")
     choice = read_likely(answer, first, second, labels)
-    return Reading(choice, "unread" if choice is Choice.UNKNOWN else "likely")
+    return GradedChoice(choice, "unread" if choice is Choice.UNKNOWN else "likely")
 
 
 def read_likely(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
@@ -159,6 +159,8 @@ def _told_by(found: re.Match[str], own: CaptionWords) -> str:
 
 def _compared(marked: str) -> float | None:
     """What a ranking or the scores of both captions come to; None where there are none."""
+    if P["counted"].search(marked):
+        return 0.0
     if found := P["ranked"].search(marked):
         return 0.0 if found["top"] == found["low"] else float(_SIDE[found["top"]])
     scores: dict[str, list[float]] = {FIRST: [], SECOND: []}
@@ -185,7 +187,7 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
             value = _bare(clause.text)
         if not kinds(clause.text) and not value:
             value = _heard(clause.text, own)
-            opposed = value * verdict < 0 or (strange and clause.opens and not value)
+            opposed = value * verdict < 0 or (strange and not value)
             odd = odd or (bool(verdict) and opposed and not granted and not reason)
         elif strange or P["unclear"].search(clause.text) or _is_mixed(clause):
             value, odd = 0.0, True

@@ -21,7 +21,7 @@ from audiocapbench.data.columns import renamed
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import TrialError
-from audiocapbench.meta.answers.likely import LIKELY_RULES, Reading, read_graded
+from audiocapbench.meta.answers.likely import LIKELY_RULES, GradedChoice, read_graded
 from audiocapbench.meta.answers.marks import Labels, P, labels_in
 from audiocapbench.meta.answers.parser import RULES
 from audiocapbench.meta.pairs import CaptionPair, Pairs, normalised
@@ -130,21 +130,21 @@ def _counted_from(rows: Iterable[_Row]) -> int | None:
     return columns.pop() if len(columns) == 1 else None
 
 
-def _reading(pair: CaptionPair, row: _Row | None, turned: bool, base: int) -> Reading:
+def _reading(pair: CaptionPair, row: _Row | None, turned: bool, base: int) -> GradedChoice:
     """What a row chooses, its numbers counted from the base if its prompt says nothing else."""
     if row is None:
-        return Reading(Choice.UNKNOWN, "missing")
+        return GradedChoice(Choice.UNKNOWN, "missing")
     base, plain = base if row.base is None else row.base, _plain(row.value)
     if alone := _NUMBER.fullmatch(plain):
         choice = dict(enumerate(Choice)).get(int(alone[2]) - base, Choice.UNKNOWN)
-        found = Reading(choice, "certain")
+        found = GradedChoice(choice, "certain")
     elif plain in _CHOICES:
-        found = Reading(_CHOICES[plain], "certain" if plain else "unread")
+        found = GradedChoice(_CHOICES[plain], "certain" if plain else "unread")
     else:  # An answer in words is read as a model's is.
         captions = (pair.second, pair.first) if turned else (pair.first, pair.second)
         labels = Labels(str(base), str(base + 1))
         found = read_graded(str(row.value).strip(), *captions, labels)
-    return Reading(found.choice.swapped, found.grade) if turned else found
+    return GradedChoice(found.choice.swapped, found.grade) if turned else found
 
 
 class ScoresFile(PointwiseScorer):

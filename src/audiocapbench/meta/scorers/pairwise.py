@@ -26,7 +26,7 @@ from audiocapbench.errors import AudioCapBenchError, ReplyError, TrialError, che
 from audiocapbench.judges.contract import RULES as QUOTING_RULES
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
-from audiocapbench.meta.answers.likely import LIKELY_RULES, Grade, Reading, read_graded
+from audiocapbench.meta.answers.likely import LIKELY_RULES, Grade, GradedChoice, read_graded
 from audiocapbench.meta.answers.marks import Labels, labels_in
 from audiocapbench.meta.answers.parser import RULES, ends_of
 from audiocapbench.meta.pairs import CaptionPair, Pairs
@@ -119,13 +119,13 @@ class PairwisePrompt:
         wanted = {"name": "choice", "schema": schema, "strict": True}
         return with_options({"response_format": {"type": "json_schema", "json_schema": wanted}})
 
-    def read(self, reply: Reply, pair: CaptionPair) -> Reading:
+    def read(self, reply: Reply, pair: CaptionPair) -> GradedChoice:
         """The choice of a reply in the form that was asked for, and how it was found."""
         text = without_thoughts(reply.text) or ""
         if self.form == "text":
             return read_graded(text, pair.first, pair.second, self.labels)
         choice = self._likeliest(reply.raw or "") if self.form == "logprobs" else self._chosen(text)
-        return Reading(choice, "unread" if choice is Choice.UNKNOWN else "certain")
+        return GradedChoice(choice, "unread" if choice is Choice.UNKNOWN else "certain")
 
     def _chosen(self, text: str) -> Choice:
         try:
