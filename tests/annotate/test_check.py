@@ -14,6 +14,7 @@ from annotations import good_fields, reply
 from audiocapbench.annotate.check import near_duplicates
 from audiocapbench.annotate.merge import read_annotation
 from audiocapbench.annotate.rules import RULES, ClipCase, sentences
+from audiocapbench.annotate.self_test import below_bar, self_test
 from audiocapbench.store.cache import Finding
 from command import run_command
 from needs import needs
@@ -208,7 +209,12 @@ def test_every_rejection_has_its_reason_and_is_counted_at_its_step(
     assert "parentheses" in said["rejected"]["02.wav"]
     assert "technical figure" in said["rejected"]["02.wav"]
     assert said["difficulties"]["intermediate"] == {"share": 0.4, "wanted": 0.35}
-    shown = annotate(place, "check", "clips", "--clap", "none")
+    shown = annotate(place, "check", "clips", "--clap", "none", "--self-test")
+    assert shown.returncode == 0, shown.stderr
+    assert "refusal" in shown.stdout
+    tried = {one["class"]: one for one in said["self_test"]}
+    assert tried["refusal"]["recall"] == tried["answers in questions"]["recall"] == 1.0
+    assert tried["refusal"]["lost"] == tried["another clip's captions"]["caught"] == 0
     assert "7 of 12 clips are left (58 %)" in shown.stderr
     assert "similarity was not run" in shown.stderr
 
@@ -262,3 +268,15 @@ def test_a_margin_that_is_no_number_is_refused(tmp_path: Path, margin: str) -> N
     done = run_command("annotate", "check", ".", "--margin", margin, cwd=tmp_path)
     assert done.returncode == 2
     assert "Invalid value for '--margin'" in done.stderr
+
+
+def test_the_self_test_says_what_the_rules_do_not_catch(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [case(domain) for domain in ("S00", "0M0", "00A", "000")]
+    whole = self_test(cases, seed=1)
+    assert below_bar(whole) == ""
+    assert all(one["precision"] == 1 for one in whole[:-1])
+    assert whole == self_test(cases, seed=1)
+    for rule in ("wording", "language", "repetition", "questions"):
+        monkeypatch.delitem(RULES, rule)
+    assert "of planted errors" in below_bar(self_test(cases, seed=1))
+    assert "not tried" in below_bar(self_test([], seed=1))

@@ -16,6 +16,7 @@ from annotations import SOUNDS
 from audiocapbench.annotate.split import assign, read_shares
 from audiocapbench.benchmarks.mecat.dataset import read_items
 from audiocapbench.errors import AnnotationError
+from audiocapbench.store import Store
 from command import run_command
 from forks import Forked
 from needs import needs
@@ -62,6 +63,8 @@ def test_the_benchmark_is_run_judged_and_scored_unchanged(checked: Path) -> None
     assert "- CC0: 12 clips" in sheet
     assert "diary\\|1" in sheet
     assert "| all | 12 |" in sheet
+    assert "| another clip's captions | 1 | 0 |" in sheet.replace("\\", "")
+    assert "| refusal | 24 | 24 |" in sheet
 
 
 def test_no_source_is_in_two_splits_and_domains_have_their_shares(checked: Path) -> None:
@@ -140,6 +143,20 @@ def test_a_killed_split_goes_on(checked: Path) -> None:
     assert split(checked).returncode == 0
     clips = list((checked / "made").rglob("caption/*/*.wav"))
     assert len(clips) == 12
+
+
+def test_nothing_is_published_below_the_bar_unless_somebody_accepts_it(checked: Path) -> None:
+    with Store.open(str(checked / "audiocapbench.db")) as store:
+        project = str((checked / "clips").resolve())
+        settings = store.annotations.settings(project)["check"]
+        for one in settings["self_test"][:8]:
+            one["recall"] = 0.5
+        store.annotations.put_settings(project, "check", settings)
+    refused = split(checked)
+    assert refused.returncode == 2
+    assert "give --accept-quality" in refused.stderr
+    assert not (checked / "made").exists()
+    assert split(checked, "--accept-quality").returncode == 0
 
 
 def test_a_clip_that_changed_since_it_was_heard_is_refused(checked: Path) -> None:

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from audiocapbench.annotate.experts import plain_words
-from audiocapbench.annotate.rules import RULES, ClipCase
+from audiocapbench.annotate.rules import RULES, ClipCase, broken_rules
+from audiocapbench.annotate.self_test import self_test
 from audiocapbench.annotate.stage import StageContext, StageResult, StageRun, survival
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, check_known
@@ -53,6 +54,7 @@ def check(
     share = float(context.settings["hear"].get("thresholds", {}).get("speech_share", 0.0))
     captions = {clip: one.captions["long"][0] for clip, one in merged.items()}
     records: dict[str, StageRecord] = {}
+    good, swapped = list[ClipCase](), list[bool]()
     not_run: dict[str, str] = {}
     looked_at = context.questions("check", dict.fromkeys(merged, context.project))
     with StageRun(context.store, looked_at, clap or "rules") as stage:
@@ -69,14 +71,17 @@ def check(
             case = ClipCase(
                 annotation, clip_heard["domain"], said[clip], share, clip_heard["about"]
             )
-            if failed := {name: own for name, rule in RULES.items() if (own := list(rule(case)))}:
+            if failed := broken_rules(case):
                 settle(clip, failed)
+            else:
+                good.append(case)
         left = {clip: text for clip, text in captions.items() if clip not in records}
         for clip, other in near_duplicates(left, duplicate).items():
             settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
             del left[clip]
         try:
-            for clip, apart in clap_margins(context, left, clap, unit, seed):
+            for clip, apart, wrong in clap_margins(context, left, clap, unit, seed):
+                swapped.append(wrong <= margin)
                 above = f"{apart:.2f} {unit} above other captions"
                 reason = f"clip and caption are alike by {above}, not {margin:g}"
                 settle(clip, {} if apart > margin else {_SIMILARITY: [reason]}, apart)
@@ -86,7 +91,8 @@ def check(
                 settle(clip, {})
     in_order = [records[clip] for clip in merged]
     settings: dict[str, Any] = {"clap": clap, "margin": margin, "unit": unit, "others": _OTHERS}
-    settings |= {"duplicate": duplicate, "seed": seed, "not_run": not_run}
+    tried = self_test(good, seed, [] if not_run else swapped)
+    settings |= {"duplicate": duplicate, "seed": seed, "not_run": not_run, "self_test": tried}
     context.keep("check", in_order, settings)
     kept = [one.clip for one in in_order if one.status == "ok"]
     asked = Counter[str](one["difficulty"] for clip in kept for one in merged[clip].questions)
@@ -96,6 +102,7 @@ def check(
         "reasons": _reasons([one.document["failed"] for one in in_order]),
         "rejected": {one.clip: one.error for one in in_order if one.error},
         "not_run": not_run,
+        "self_test": tried,
         "difficulties": {
             name: {"share": asked[name] / asked.total(), "wanted": wanted}
             for name, wanted in DIFFICULTIES.items()
@@ -126,11 +133,14 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
 
 def clap_margins(
     context: StageContext, captions: Mapping[str, str], clap: str | None, unit: str, seed: int
-) -> Iterator[tuple[str, float]]:
-    """How far each clip is more like its caption than like those of some others, by lot."""
+) -> Iterator[tuple[str, float, float]]:
+    """How far each clip is more like its caption than like those of some others, by lot.
+
+    And how far more like that of yet another, which is not its own.
+    """
     if clap is None:
         raise MetricError("no audio-text encoder is named")
-    if len(captions) <= _OTHERS:
+    if len(captions) <= _OTHERS + 1:
         left = f"{len(captions)} captions are left"
         raise MetricError(f"{left}, and each is compared with {_OTHERS} others")
     name = parse_name(clap)
@@ -153,11 +163,13 @@ def clap_margins(
         sound = sounds[root / clip][0]
         sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
         lot = hashlib.sha256(f"{seed}\0{clip}".encode()).hexdigest()
-        drawn = random.Random(lot).sample([one for one in clips if one != clip], _OTHERS)
+        *drawn, other = random.Random(lot).sample(
+            [one for one in clips if one != clip], _OTHERS + 1
+        )
         others = np.array([float(sound @ texts[one]) for one in drawn])
-        apart = float(sound @ texts[clip]) - float(others.mean())
-        spread = max(float(others.std(ddof=1)), 1e-9)
-        yield clip, 100 * apart if unit == "points" else apart / spread
+        spread = 0.01 if unit == "points" else max(float(others.std(ddof=1)), 1e-9)
+        own, wrong = (float(sound @ texts[one]) - float(others.mean()) for one in (clip, other))
+        yield clip, own / spread, wrong / spread
     progress("clips compared", len(clips), len(clips))
 
 

@@ -3,11 +3,10 @@
 They hear nothing, know only what experts said, and read English; ``faults.toml`` has the wordings.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
@@ -26,8 +25,13 @@ _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
 _NAME_RUN, _CLAUSE, _CHOICE = 3, 5, 4
 _FAULTS = patterns(*_LISTS)
+_MAY = ("question", "speaks of itself or to a reader")
 _READ = patterns(*_LISTS, "reading")
-_KNOWN = frozenset().union(*map(words_that_are, ("stop", "vague", "negators")))
+_STOP = words_that_are("stop")
+_KNOWN = _STOP | words_that_are("vague") | words_that_are("negators")
+
+
+_remembered = lru_cache(100_000)
 
 
 class ClipCase(NamedTuple):
@@ -68,9 +72,10 @@ def agreement(case: ClipCase) -> Iterator[str]:
                     yield f"{name} claims {view} where none was found"
 
 
-def _claims(text: str) -> set[str]:
+@_remembered
+def _claims(text: str) -> frozenset[str]:
     """What a text claims, in words that say it of nothing else."""
-    return set(claims(_READ["weak"].sub(" ", text)))
+    return frozenset(claims(_READ["weak"].sub(" ", text)))
 
 
 def transcript(case: ClipCase) -> Iterator[str]:
@@ -92,14 +97,19 @@ def transcript(case: ClipCase) -> Iterator[str]:
 def language(case: ClipCase) -> Iterator[str]:
     """Texts are of English words; of what is quoted, and of names, nothing is asked."""
     for name, text in case.annotation.texts():
-        words = _READ["word"].findall(_READ["quote"].sub(" ", text))
-        common = [one for one in words if one == one.lower()] or words
-        other = re.search(r"[^\W\d_\u0000-\u024f\u1e00-\u1eff]", "".join(words))
-        if other or sum(map(_is_english, common)) < _LEAST_KNOWN * len(common):
+        if _is_foreign(text):
             yield f"{name} is not in English"
 
 
-@lru_cache(100_000)
+@_remembered
+def _is_foreign(text: str) -> bool:
+    words = _READ["word"].findall(_READ["quote"].sub(" ", text))
+    common = [one for one in words if one == one.lower()] or words
+    known = sum(map(_is_english, common))
+    return bool(_READ["script"].search("".join(words))) or known < _LEAST_KNOWN * len(common)
+
+
+@_remembered
 def _is_english(word: str) -> bool:
     forms = [*(parts := word.lower().split("-")), "".join(parts)]
     return any(one in _KNOWN or (one[2:] and next(synonyms([one]), None)) for one in forms)
@@ -108,36 +118,37 @@ def _is_english(word: str) -> bool:
 def wording(case: ClipCase) -> Iterator[str]:
     """Texts are as long as a view's are, whole, and of what is heard alone."""
     for name, text in case.annotation.texts():
-        is_caption, words = "caption" in name, text.split()
-        if text == NONE and name.endswith("caption 1"):
-            continue
-        if name.startswith("short") and len(words) >= _SHORT_WORDS:
-            yield f"{name} has {_SHORT_WORDS} words or more"
-        if name.startswith("long") and sentences(text) > _SENTENCES:
-            yield f"{name} has more than {_SENTENCES} sentences"
-        if len(words) > _MOST_WORDS:
-            yield f"{name} has more than {_MOST_WORDS} words"
-        if is_caption and _READ["wordless"].search(text):
-            yield f"{name} is a single word or none"
-        if is_caption and (split(text).unfinished or _READ["open"].search(text)):
-            yield f"{name} is cut off"
-        if plain_words(plain(text)) != plain_words(text):
-            yield f"{name} has a heading"
-        if _READ["bracket"].search(text):
-            yield f"{name} has parentheses"
-        own = _READ["number"].sub("10", _READ["quote"].sub("words", text))
-        own = _READ["topic"].sub("words", own) if "S" in case.domain else own
-        for what, pattern in _FAULTS.items():
-            if pattern.search(own) and not (name.startswith("question") and "reader" in what):
+        if text != NONE or not name.endswith("caption 1"):
+            for what in _faults(name.split()[0], "caption" in name, "S" in case.domain, text):
                 yield f"{name} {what}"
+
+
+@_remembered
+def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str]:
+    own = _READ["number"].sub("10", _READ["quote"].sub("words", text))
+    own = _READ["topic"].sub("words", own) if is_spoken else own
+    count, open_end = len(text.split()), split(text).unfinished or _READ["open"].search(text)
+    found = {
+        f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,
+        f"has more than {_SENTENCES} sentences": part == "long" and sentences(text) > _SENTENCES,
+        f"has more than {_MOST_WORDS} words": count > _MOST_WORDS,
+        "is a single word or none": is_caption and _READ["wordless"].search(text),
+        "is cut off": is_caption and open_end,
+        "has a heading": plain_words(plain(text)) != plain_words(text),
+        "has parentheses": _READ["bracket"].search(text),
+    }
+    found |= {what: pattern.search(own) for what, pattern in _FAULTS.items()}
+    # A question may speak to who answers it.
+    return [what for what, is_so in found.items() if is_so and (part, what) != _MAY]
 
 
 def title(case: ClipCase) -> Iterator[str]:
     """No text repeats names, numbers or a whole clause of what its maker told of the clip."""
     said = f" {plain_words(said_by(case.said, 'asr').get('text', ''))} "
     told = [plain_words(case.about.get(one, "")) for one in ("title", "description")]
-    for name, text in case.annotation.texts() if any(told) else ():
-        words = _READ["token"].findall(text)
+    pairs = frozenset().union(*map(_pairs, told))
+    for name, text in case.annotation.texts():
+        words = _READ["token"].findall(text) if not pairs.isdisjoint(_pairs(text)) else []
         for size, start in product((2, _NAME_RUN, _CLAUSE), range(len(words))):
             own = words[start : start + size]
             run = plain_words(" ".join(own))
@@ -153,11 +164,16 @@ def title(case: ClipCase) -> Iterator[str]:
                 break
 
 
+@_remembered
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset(pairwise(plain_words(text).split()))
+
+
 def repetition(case: ClipCase) -> Iterator[str]:
     """No text says the same over and over, and no two say the same."""
     captions = case.annotation.captions
     for name, text in case.annotation.texts():
-        if _loops(plain_words(text).split()):
+        if _loops(plain_words(text)):
             yield f"{name} repeats itself"
     for view, texts in captions.items():
         if len({plain_words(one) for one in texts}) < len(texts):
@@ -178,8 +194,10 @@ def repetition(case: ClipCase) -> Iterator[str]:
         yield f"{_SAME_ANSWERS} answers or more are the same"
 
 
-def _loops(words: list[str]) -> bool:
+@_remembered
+def _loops(text: str) -> bool:
     """Whether some words come three times in a row, or three or more of them twice."""
+    words = text.split()
     places = range(len(words)) if len(set(words)) < len(words) else ()
     for start, size in product(places, range(1, len(words) // 2 + 1)):
         one, two, three = (words[start + n * size : start + (n + 1) * size] for n in range(3))
@@ -197,8 +215,8 @@ def questions(case: ClipCase) -> Iterator[str]:
         answer = plain_words(one["answer"])
         if question == answer:
             yield f"answer {place} repeats its question"
-        own = [word for word in answer.split() if word not in words_that_are("stop")]
-        if len(own) > (_CHOICE if " or " in question else 1) and set(own) <= set(question.split()):
+        own = set(answer.split()) - _STOP
+        if len(own) > (_CHOICE if " or " in question else 1) and own <= set(question.split()):
             yield f"question {place} holds its answer"
         is_asked = "?" in one["question"] or _READ["ask"].search(one["question"])
         if not is_asked or len(question.split()) < 3:
@@ -226,3 +244,8 @@ RULES = {
     )
 }
 """In the order of the survival table."""
+
+
+def broken_rules(case: ClipCase) -> dict[str, list[str]]:
+    """What is wrong with an annotation, by rule."""
+    return {name: own for name, rule in RULES.items() if (own := list(rule(case)))}

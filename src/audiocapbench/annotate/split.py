@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from audiocapbench import audio
 from audiocapbench.annotate.check import KINDS, ORDER
 from audiocapbench.annotate.experts import plain_words
+from audiocapbench.annotate.self_test import LEAST_CAUGHT, MOST_LOST, below_bar, self_test_table
 from audiocapbench.annotate.stage import (
     NONE,
     Annotation,
@@ -112,11 +113,16 @@ def split(
     name: str | None = None,
     licence: str | None = None,
     seed: int = 0,
+    accept_quality: bool = False,
 ) -> StageResult:
     """Write the datasets; what is there already is kept, and the same command goes on."""
     root = context.root
     check_out(root, out)
     heard, passed = context.passed("hear"), list(context.passed("check"))
+    low = below_bar(context.settings["check"].get("self_test", ())) if passed else ""
+    if low and not accept_quality:
+        bar = f"at least {LEAST_CAUGHT:.0%}, at most {MOST_LOST:.0%} of good ones lost"
+        raise AnnotationError(f"{root}: {low} ({bar}); mend it, or give --accept-quality")
     merged, said = context.merged(), context.findings({clip: heard[clip] for clip in passed})
     about = {clip: heard[clip].document for clip in passed}
     places = {clip: (str(one["source"]), str(one["domain"])) for clip, one in about.items()}
@@ -265,6 +271,8 @@ def _datasheet(
     rows = survival(context, ORDER, KINDS)
     steps = Table("From the folder to here", rows, ("step", "left", "went"))
     reasons = [(one["step"], *own) for one in rows for own in one["reasons"].items()]
+    told = dict(context.settings)
+    tried = self_test_table(told["check"].get("self_test", ()))
     records = context.passed("merge")
     experts, domains, models = Counter[str](), Counter[str](), Counter[str]()
     for one in clips:
@@ -284,11 +292,11 @@ def _datasheet(
     return pages.get_template("datasheet.md").render(
         name=out.resolve().name,
         version=VERSION,
-        tables=markdown_text([*_tables(clips), steps]).rstrip(),
-        told=context.settings,
+        tables=markdown_text([*_tables(clips), steps, tried]).rstrip(),
+        told=told | {"check": {**told["check"], "self_test": "above"}},
         made={"Expert": experts, "Domain by": domains, "Merged by": models},
         reasons=reasons,
-        unfiltered=context.settings["check"].get("not_run", {}).get("similarity"),
+        unfiltered=told["check"].get("not_run", {}).get("similarity"),
         rounds=sorted(Counter(one.document["asked"] for one in records.values()).items()),
         costs=paid,
         licence=licence,

@@ -219,12 +219,14 @@ def _check(
     margin: Annotated[float, Option(min=-1e6, max=1e6)] = 6.0,
     margin_unit: Literal["points", "sd"] = "points",
     duplicate: Annotated[float, Option(min=0, max=1)] = 0.98,
+    self_test: bool = False,
     seed: int = 0,
 ) -> "StageResult":
     """Hold annotations to the rules; every rejection has its reason.
 
-    Confidence, domain, transcripts, appendix D's rules of wording, questions, near-duplicates, and
-    the similarity of clip and caption, which is not run, and said to be, without CLAP.
+    Confidence, domain, claims that experts deny, transcripts, language, wording, titles,
+    repetition, questions, near-duplicates, and the similarity of clip and caption, which is not
+    run, and said to be, without CLAP. Errors of our own are planted to tell what is caught.
 
     Args:
         clap (NAME): Audio-text encoder that compares clip and caption, such as laion[path=DIR];
@@ -232,11 +234,16 @@ def _check(
         margin (X): How much more a clip must be like its caption than like 6 others, by lot.
         margin_unit (UNIT): Hundredths of a cosine (points), or standard deviations of the six (sd).
         duplicate (X): Cosine from which captions are near-duplicates.
+        self_test: Show which planted errors are caught, and fail where too few are.
     """
     from audiocapbench.annotate.check import check
+    from audiocapbench.annotate.self_test import below_bar
 
     encoder = None if clap == "none" else clap
-    return check(context, encoder, margin, margin_unit, duplicate, seed)
+    result = check(context, encoder, margin, margin_unit, duplicate, seed)
+    if self_test:
+        result.document["below_bar"] = below_bar(result.document["self_test"])
+    return result._replace(whole=result.whole and not result.document.get("below_bar"))
 
 
 def _show_check(document: dict[str, Any]) -> None:
@@ -249,6 +256,11 @@ def _show_check(document: dict[str, Any]) -> None:
     parts = (f"{name} {100 * one['share']:.0f} ({100 * one['wanted']:.0f})" for name, one in shares)
     if shares:
         say(f"Questions by difficulty, in percent, and as asked for: {', '.join(parts)}.")
+    if "below_bar" in document:
+        from audiocapbench.annotate.self_test import self_test_table
+
+        show(self_test_table(document["self_test"]))
+        say(*([f"Below the bar: {document['below_bar']}."] if document["below_bar"] else ()))
     kept, whole = document["kept"], document["survival"][0]["left"]
     say(f"{kept:,} of {whole:,} clips are left ({100 * kept / max(1, whole):.0f} %).")
 
@@ -261,6 +273,7 @@ def _split(
     shares: str = "train=0.8,test=0.2",
     name: str | None = None,
     licence: str | None = None,
+    accept_quality: bool = False,
     seed: int = 0,
 ) -> "StageResult":
     """Write what passed as datasets that 'run' takes, with a datasheet.
@@ -273,10 +286,12 @@ def _split(
         shares (NAME=X,…): Splits, and what share of the clips each gets.
         name (NAME): The benchmark's name. [default: the folder's]
         licence (TEXT): Licence of the clips, for the datasheet.
+        accept_quality: Publish although the checks catch too few planted errors.
     """
     from audiocapbench.annotate.split import read_shares, split
 
-    return split(context, out, read_shares(shares), name=name, licence=licence, seed=seed)
+    how: Any = {"name": name, "licence": licence, "accept_quality": accept_quality, "seed": seed}
+    return split(context, out, read_shares(shares), **how)
 
 
 def _show_split(document: dict[str, Any]) -> None:
