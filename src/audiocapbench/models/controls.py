@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import ClassVar, Literal
 
 from audiocapbench.data.outcome import Reply, Sample, Status
@@ -113,11 +114,23 @@ class ControlModel(SimpleModel):
         return Reply("", Status.SKIPPED, words)
 
     def _blind(self, sample: Sample) -> Reply:
+        """What shares most words with all of the sample's kind, and is not its own clip's."""
         kind, own = self._rules.kind(sample), sample.clip.sha256
         if kind not in self._usual:
             alike = [one for one in self._order if self._rules.kind(one) == kind]
             several = len({one.clip.sha256 for one in alike}) > 1
-            self._usual[kind] = _most_usual(alike if several else self._order)
+            given = {
+                (one.clip.sha256, text): set(text.lower().split())
+                for one in (alike if several else self._order)
+                for text in one.references
+            }
+            counts = Counter(chain.from_iterable(given.values()))
+            usual = counts.total() / len(given)
+            shared = {
+                one: sum(map(counts.__getitem__, words)) / (len(words) + usual)
+                for one, words in given.items()
+            }
+            self._usual[kind] = sorted(given, key=lambda one: (-shared[one], one))
         if text := next((text for clip, text in self._usual[kind] if clip != own), None):
             return Reply(text)
         return Reply("", Status.SKIPPED, f"{sample.id}: control/blind needs another clip")
@@ -126,24 +139,6 @@ class ControlModel(SimpleModel):
         """A number that depends on the seed and the words alone, on every machine."""
         text = "\0".join([str(self._seed), *parts])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-
-def _most_usual(samples: Sequence[Sample]) -> list[tuple[str, str]]:
-    """The clips and references that share most words with all others: the best, and another's."""
-    given = {
-        (one.clip.sha256, text): set(text.lower().split())
-        for one in samples
-        for text in one.references
-    }
-    counts = Counter(word for words in given.values() for word in words)
-    usual = counts.total() / len(given)
-
-    def likeness(one: tuple[str, str]) -> float:
-        return sum(counts[word] for word in given[one]) / (len(given[one]) + usual)
-
-    best = max(given, key=likeness)
-    others = [one for one in given if one[0] != best[0]]
-    return [best, *([max(others, key=likeness)] if others else [])]
 
 
 PROVIDER = Provider(

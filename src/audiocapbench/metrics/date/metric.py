@@ -41,8 +41,7 @@ score with all references, those within the tolerance as equals. MECAT's public 
 
 
 LENGTHS = ("any", "references")
-"""Under ``references``, what a prediction is longer than references are is not read, and the rest
-keeps the share of its similarity that it is of the whole. It is our own, not the paper's."""
+"""Our own: what is longer than references is not read, and the rest keeps its share of a score."""
 
 
 class DateOptions(TypedDict, total=False):
@@ -91,7 +90,7 @@ def date_and_parts(
     if detector := options.pop("detector", None):
         fluency, options["error_probabilities"] = detect(predictions, detector)
     parts = date_parts(predictions, references, **options)
-    variant, subtask = options.get("variant", "code"), options.get("subtask", "long")
+    variant, subtask, length = _checked(options)
     tolerant = variant != "paper"
     fields = {
         "variant": variant,
@@ -101,8 +100,7 @@ def date_and_parts(
         "refs": "mean",
         "fluency": fluency,
     }
-    if options.get("length", LENGTHS[0]) != LENGTHS[0]:
-        fields["length"] = options["length"]
+    fields |= {} if length == LENGTHS[0] else {"length": length}
     # As in DATE of a sample, to be unlike the references is worth no less than to say nothing.
     sides = [np.maximum(side, 0) for side in parts[:2]]
     columns = np.stack(sides if variant == "published" else [parts.date], axis=1)
@@ -129,19 +127,21 @@ def date_parts(
     return DateParts(corpus.similarity, distinct, harmonic_mean(corpus.similarity, distinct))
 
 
-def prepare_date(
-    variant: str = "code",
-    subtask: str = "long",
-    encoder: str = "wordllama",
-    detector: str = "",
-    length: str = LENGTHS[0],
-) -> None:
+def prepare_date(**options: Unpack[DateOptions]) -> None:
+    _checked(options)
+    if options.get("detector"):
+        open_detector(options["detector"], "date")
+    piece_encoder(options.get("encoder", "wordllama"))
+
+
+def _checked(options: DateOptions) -> tuple[str, str, str]:
+    """The variant, the sub-task and the length, as they were chosen."""
+    variant, subtask = options.get("variant", "code"), options.get("subtask", "long")
+    length = options.get("length", LENGTHS[0])
     check_known("variant of DATE", variant, VARIANTS, MetricError)
-    check_known("length of DATE", length, LENGTHS, MetricError)
     check_known("sub-task of DATE", subtask, TOLERANCES, MetricError)
-    if detector:
-        open_detector(detector, "date")
-    piece_encoder(encoder)
+    check_known("length of DATE", length, LENGTHS, MetricError)
+    return variant, subtask, length
 
 
 def aggregate_date(means: FloatArray) -> FloatArray:
@@ -167,9 +167,7 @@ def encode_corpus(
     """Make vectors of a corpus, once for all that is computed of it."""
     from scipy.sparse import csr_array
 
-    variant, subtask = options.get("variant", "code"), options.get("subtask", "long")
-    check_known("variant of DATE", variant, VARIANTS, MetricError)
-    check_known("sub-task of DATE", subtask, TOLERANCES, MetricError)
+    variant, subtask, length = _checked(options)
     tolerant, of_means = variant != "paper", variant == "published"
     check_captions(predictions, references)
     if len(predictions) < 2:
@@ -187,7 +185,6 @@ def encode_corpus(
     if probabilities is not None:
         fluency = penalise(fluency, probabilities)
     said = list(map(reading, predictions))
-    check_known("length of DATE", length := options.get("length", LENGTHS[0]), LENGTHS, MetricError)
     if length == "references":
         said, shares = _within(said, answers)
         fluency = fluency * shares

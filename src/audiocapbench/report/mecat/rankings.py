@@ -33,6 +33,10 @@ Figures = Mapping[str, float | None]
 
 PUBLISHED = "published, not run here"
 _WHO = (Column("model"), Column("origin", "from", importance=3))
+_GAINS = (
+    *(Column("gain", form="+.1f"), Column("over_blind", form=".2f")),
+    Column("as_paper", "as the paper", ".1f"),
+)
 _NOBODY = "there is no model to show: name a run, or allow the published ones"
 _ABOUT = ("model", "origin", "n", "asked", "coverage", "comparable", "note")
 _RANKS = ("as_zero", "ranks")
@@ -58,9 +62,12 @@ def standings_report(
     *,
     published: bool = True,
     by: str = METRIC,
+    beside: Mapping[tuple[str, str], Row] | None = None,
+    notes: Sequence[str] = (),
 ) -> Findings:
     """Place models among each other by DATE, or by plain similarity, which ``scored`` is of then.
 
+    ``beside`` has more of each model, by its name and origin: its gain over what hears nothing.
     The total of a published model is the printed one; where that is a misprint, its note says so.
     Where no model is given, ``benchmark`` says whose published models are shown.
     """
@@ -78,25 +85,29 @@ def standings_report(
         return {**by_group, TOTAL: add_up(dates)}, _lacking(dates, parts)
 
     models = _ranked(scored, figures, table if published else {}, number, TOTAL, parts)
-    notes = [_source()] if published else []
-    abouts = [
-        _of(one, _ABOUT) | {"rank": one["ranks"][TOTAL], "as_zero": one["as_zero"].get(TOTAL)}
+    notes = [*notes, *([_source()] if published else ())]
+    heads = [
+        _of(one, _ABOUT)
+        | {"rank": one["ranks"][TOTAL], "place": one["places"][TOTAL]}
+        | {"as_zero": one["as_zero"].get(TOTAL)}
+        | (beside or {}).get((one["model"], one["origin"]), {})
         for one in models
     ]
-    rows = [own | one["figures"] for own, one in zip(abouts, models, strict=True)]
+    rows = [head | one["figures"] for head, one in zip(heads, models, strict=True)]
     columns = [
         Column("place", "#", align="right"),
         *_WHO,
-        *(Column(name, form=".1f", importance=5) for name in models[0]["figures"] if name != TOTAL),
+        *(_GAINS if beside else ()),
+        *(Column(name, form=".1f", importance=5) for name in parts),
         Column(TOTAL, form=".1f"),
         *([Column("as_zero", form=".1f")] if any(one["coverage"] < 1 for one in models) else []),
         Column("scored", form="{n:,}/{asked:,}", importance=4),
     ]
-    placed = [row | {"place": _place(row, row["rank"])} for row in rows]
+    named = [head | {"figures": one["figures"]} for head, one in zip(heads, models, strict=True)]
+    facts = {"benchmark": benchmark, "by": by, "standings": Table("", named).objects()}
     title = f"{benchmark}: {_SIDES[by]} in percent"
-    standings = [own | {"figures": one["figures"]} for own, one in zip(abouts, models, strict=True)]
-    facts = {"benchmark": benchmark, "by": by, "standings": standings, "notes": notes}
-    return Findings([Table(title, placed, columns, [*notes, *_notes_of(models)])], facts, rows)
+    below = [*notes, *_notes_of(models)]
+    return Findings([Table(title, rows, columns, below)], facts | {"notes": notes})
 
 
 def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
@@ -116,14 +127,12 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         for model, row in paper.published().tables[paper.CAPTION_DATE].items()
         if published
     }
-    by = next(iter(WEIGHTINGS))
-    models = _ranked(scored, figures, printed, paper.CAPTION_DATE, by, GROUPS)
-    about_paper = [_source(), NOTES["tau"]] if published else []
-    notes = [*about_paper, *_notes_of(models)]
+    models = _ranked(scored, figures, printed, paper.CAPTION_DATE, paper.ORIGINAL, GROUPS)
+    notes = [*([_source(), NOTES["tau"]] if published else ()), *_notes_of(models)]
     taus = _taus(models, published=published)
     agreement = [
-        f"Kendall's tau, {one['first']} and {one['second']}, {one['of']}, {one['models']} models: "
-        f"{shown(one['tau'], '.4f')}"
+        "Kendall's tau, {first} and {second}, {of}, {models} models: ".format_map(one)
+        + shown(one["tau"], ".4f")
         for one in taus
     ]
     columns = {
@@ -163,14 +172,12 @@ def split_report(
         percents = (None if part is None else 100 * part for part in parts)
         return dict(zip(_SIDES, percents, strict=True)), ""
 
-    notes, printed = [], {}
-    if published and benchmark != QA:
-        printed = paper.published_split(group)
-        own = [NOTES["plain"], *([] if group == _PRINTED_GROUP else [NOTES["derived"]])]
-        notes = [_source(), *own]
-    number = paper.SPEECH_SPLIT if group == _PRINTED_GROUP else ""
+    printed = paper.published_split(group) if published and benchmark != QA else {}
+    is_printed = group == _PRINTED_GROUP
+    number = paper.SPEECH_SPLIT if is_printed else ""
     models = _ranked(scored, figures, printed, number, "date", [group])
-    notes += _notes_of(models)
+    about = [_source(), NOTES["plain"], *([] if is_printed else [NOTES["derived"]])]
+    notes = [*(about if printed else ()), *_notes_of(models)]
     title = f"Similarity, discriminability and DATE (%) on {group}"
     rows = [_of(one, _ABOUT) | one["figures"] for one in models]
     full = [row | _of(one, _RANKS) for row, one in zip(rows, models, strict=True)]
@@ -200,13 +207,12 @@ def _ranked(
         return {name: one.groups[name].asked if name in one.groups else 0 for name in groups}
 
     every = published_count(groups, {})
+    built_with = [one["name"] for one in paper.published().models if one["built_with"]]
     models: list[Row] = []
     for name, row in printed.items():
         known = [one for one in paper.published().notes if one["table"] == table]
         notes = [str(one["text"]) for one in known if one["model"] == name]
-        if table and any(
-            one["built_with"] for one in paper.published().models if one["name"] == name
-        ):
+        if table and name in built_with:
             notes.append("An earlier version of it took part in making the dataset.")
         models.append(
             {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
@@ -237,11 +243,12 @@ def _ranked(
     if not models:
         raise ReportError(_NOBODY)
     for row in models:
-        row |= {"coverage": row["n"] / max(1, row["asked"]), "ranks": {}}
+        row |= {"coverage": row["n"] / max(1, row["asked"]), "ranks": {}, "places": {}}
     for column in dict.fromkeys(name for row in models for name in row["figures"]):
         ranks = places([row["standing"].get(column) for row in models])
         for row, place in zip(models, ranks, strict=True):
             row["ranks"][column] = place
+            row["places"][column] = place if row["comparable"] else "not comparable"
 
     def best_first(row: Row) -> tuple[bool, bool, float]:
         standing, figure = row["standing"].get(by), row["figures"].get(by)
@@ -269,7 +276,7 @@ def _ranks_table(
         looks += [Column(name, heading, f".{digits}f"), Column(f"rank by {name}", "rank")]
     rows = []
     for one in models:
-        ranks = {f"rank by {name}": _place(one, place) for name, place in one["ranks"].items()}
+        ranks = {f"rank by {name}": place for name, place in one["places"].items()}
         rows.append(_of(one, _ABOUT) | one["figures"] | ranks)
     return Table(title, rows, looks, notes)
 
@@ -301,10 +308,6 @@ def _source() -> str:
     return f"{PUBLISHED}: figures of the paper ({origin['url']}), {made}."
 
 
-def _place(row: Row, rank: int | None) -> int | str | None:
-    return rank if row["comparable"] else "not comparable"
-
-
 def _departures(
     one: ScoredAnswers, others: Sequence[ScoredAnswers], asked: int, published: int | None
 ) -> str:
@@ -316,24 +319,19 @@ def _departures(
     if not made:
         return NOTES["unsigned"]
     if published is None:
-        alike = all(other.signature == made for other in others)
-        return "" if alike else "the models were scored in different ways"
-    encoder, why = made.get("encoder").partition("@")[0], list[str]()
-    if encoder not in ("tinybert", source["encoder"]):
-        why.append(f"its encoder is {encoder or 'not known'}")
-    if made.name == METRIC:
-        variant, fluency = (made.get(name, "not known") for name in ("variant", "fluency"))
-        variant += " with length=references" * bool(made.get("length"))
-        if variant != "published":
-            why.append(f"its variant of DATE is {variant}, not published")
-        if fluency != source["detector"]:
-            checker = (
-                "no fluency checker" if fluency == "no" else f"its fluency checker is {fluency}"
-            )
-            why.append(checker)
-    if asked < published:
-        why.append(f"{asked:,} of {published:,} samples were asked")
-    return "; ".join(why)
+        ways = {other.signature.with_fields(subtask="any", d="any") for other in others}
+        return "" if len(ways) == 1 else "the models were scored in different ways"
+    encoder, is_date = made.get("encoder").partition("@")[0], made.name == METRIC
+    variant, fluency = (made.get(name, "not known") for name in ("variant", "fluency"))
+    variant += " with length=references" * bool(made.get("length"))
+    checker = "no fluency checker" if fluency == "no" else f"its fluency checker is {fluency}"
+    departs = {
+        f"its encoder is {encoder or 'not known'}": encoder not in ("tinybert", source["encoder"]),
+        f"its variant of DATE is {variant}, not published": is_date and variant != "published",
+        checker: is_date and fluency != source["detector"],
+        f"{asked:,} of {published:,} samples were asked": asked < published,
+    }
+    return "; ".join(why for why, does in departs.items() if does)
 
 
 def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
