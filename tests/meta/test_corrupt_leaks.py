@@ -47,6 +47,10 @@ def made(request: pytest.FixtureRequest, shared: Path) -> list[CorruptionResult]
     return make_pairs(captions, CorruptionSettings(per_kind=400))
 
 
+def pairs_of(made: list[CorruptionResult]) -> list[CaptionPair]:
+    return [pair for one in made for pair in one.pairs]
+
+
 def test_every_kind_is_made_of_real_captions(made: list[CorruptionResult]) -> None:
     counts = {one.kind: len(one.pairs) for one in made}
     assert set(counts) == set(RULES)
@@ -57,7 +61,7 @@ def test_every_kind_is_made_of_real_captions(made: list[CorruptionResult]) -> No
 def test_no_control_is_surely_off_by_three_points_or_at_all_by_five(
     made: list[CorruptionResult],
 ) -> None:
-    check = check_words(made, 42)
+    check = check_words(pairs_of(made), 42)
     counts = {str(one.kind): len(one.pairs) for one in made}
     assert list(check) == [*RULES, "all"]
     for group, figures in check.items():
@@ -65,13 +69,12 @@ def test_no_control_is_surely_off_by_three_points_or_at_all_by_five(
         for name, figure in figures.items():
             few = figure.may_be_chance and counts.get(group, 50) < 50
             assert abs(figure.accuracy - 50) <= 5 or few, (group, name, figure)
-    assert not warnings(check)
 
 
 def test_the_words_of_true_captions_are_no_likelier_than_those_of_false_ones(
     made: list[CorruptionResult],
 ) -> None:
-    check = check_words(made, 42)
+    check = check_words(pairs_of(made), 42)
     assert abs(check["all"]["likelier"].accuracy - 50) < 3
     for one in made:
         if len(one.pairs) >= 50:
@@ -89,11 +92,13 @@ def test_a_caption_has_at_most_one_pair_of_a_kind(made: list[CorruptionResult]) 
 
 
 def test_a_classifier_trained_on_words_learns_nothing(made: list[CorruptionResult]) -> None:
-    check = check_words(made, 42, train=True)
+    check = check_words(pairs_of(made), 42, train=True)
     assert sum(TRAINED in figures for figures in check.values()) >= 4
-    lines = [line for line in warnings(check) if "classifier" in line]
-    # Which events are main ones can be learnt, and is warned of.
-    assert all("true caption of dropped" in line for line in lines)
+    # Whatever can be learnt all the same is warned of, in whichever direction.
+    told = " ".join(warnings(check))
+    for group, figures in check.items():
+        if abs(figures.get(TRAINED, figures["random"]).accuracy - 50) > 3 and TRAINED in figures:
+            assert f"the true caption of {group} is picked by" in told
 
 
 def test_true_and_false_captions_have_one_form(made: list[CorruptionResult]) -> None:
@@ -133,35 +138,36 @@ def leaky(change: str, count: int = 200) -> list[CorruptionResult]:
 
 
 def test_a_set_that_gives_itself_away_is_found_out() -> None:
-    check = check_words(leaky(" at a zebra"), 42, train=True)
+    check = check_words(pairs_of(leaky(" at a zebra")), 42, train=True)
     assert check["noun"]["longer"].accuracy < 5
     assert check["noun"]["rarer-noun"].accuracy < 45
     assert check["noun"][TRAINED].accuracy > 95
-    *lines, line = [one for one in warnings(check) if "caption of noun" in one]
-    assert any("longer picks the true caption of noun" in line for line in lines)
-    assert "trained on words picks the true caption of noun in 100.0 %" in line
+    (line,) = [one for one in warnings(check) if "caption of noun" in one]
+    assert "longer in 0.0 %" in line
+    assert "trained on words in 100.0 %" in line
+    assert "who reads alone has up to 100.0 %" in line
 
 
-def test_a_clean_set_raises_no_warning() -> None:
-    check = check_words(leaky(""), 42, train=True)
+def test_a_clean_set_is_not_surely_off() -> None:
+    check = check_words(pairs_of(leaky("")), 42, train=True)
     assert check["noun"][TRAINED].accuracy < 60
-    assert not warnings(check)
+    assert all("cannot tell from chance" in line for line in warnings(check))
 
 
-def test_a_figure_is_warned_about_only_where_the_pairs_can_tell() -> None:
-    sure, unsure = Interval(30.0, 48.0), Interval(30.0, 51.0)
-    for accuracy, interval, warned in (
-        (39.5, sure, True),
-        (39.5, unsure, False),
-        (39.5, None, False),
-        (41.0, sure, False),
-        (60.5, Interval(52.0, 68.0), True),
+def test_what_reads_words_is_warned_about_outside_three_points_in_either_direction() -> None:
+    unsure = "so few pairs cannot tell from chance"
+    for accuracy, interval, told in (
+        (44.0, Interval(40.4, 47.6), "has up to 56.0 %"),
+        (57.0, Interval(52.0, 62.0), "has up to 57.0 %"),
+        (44.0, Interval(37.0, 51.0), unsure),
+        (44.0, None, unsure),
+        (47.5, Interval(46.0, 49.0), ""),
     ):
         figure = ControlAccuracy(accuracy, interval, 0.0)
-        assert bool(warnings({"order": {TRAINED: figure}})) is warned, figure
-    off = ControlAccuracy(46.5, Interval(44.0, 49.0), 0.0)
-    level = ControlAccuracy(47.5, Interval(46.0, 49.0), 0.0)
-    chance = ControlAccuracy(44.0, Interval(37.0, 51.0), 0.0)
-    for figure, warned in ((off, True), (level, False), (chance, False)):
-        check = {"noun": dict.fromkeys(CONTROLS, figure)}
-        assert bool(warnings(check)) is warned, figure
+        for name in (TRAINED, "longer"):
+            lines = warnings({"order": {name: figure}})
+            assert bool(lines) is bool(told)
+            assert told in "".join(lines)
+    # Places are drawn: only what is sure is told.
+    by_place = {"always-0": ControlAccuracy(44.0, Interval(37.0, 51.0), 0.0)}
+    assert not warnings({"noun": by_place})

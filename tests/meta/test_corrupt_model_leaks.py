@@ -119,4 +119,4 @@ def test_trigrams_and_mutual_information_do_not_find_what_a_model_made(
     figures = f"{len(right)} pairs, {share:.0%} of captions, {right.mean():.1%} found"
     assert share >= 0.6, figures
     assert right.mean() <= 0.53, figures
-    assert abs(check_words([made], 42)["noun"]["likelier"].accuracy - 50) <= 3
+    assert abs(check_words(made.pairs, 42)["noun"]["likelier"].accuracy - 50) <= 3

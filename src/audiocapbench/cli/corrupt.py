@@ -91,7 +91,7 @@ def corrupt(
             "the rules need English captions of sounds, and several of them"
         )
     make.write_pairs(out, made)
-    checked = make.check_words(made, seed, train=check)
+    checked = make.check_words([pair for one in made for pair in one.pairs], seed, train=check)
     show_result(_findings(out, found, made, checked), json=json)
     if not json:
         say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
@@ -105,7 +105,7 @@ def corrupt(
 def _findings(
     out: Path, captions: "CaptionSet", made: "list[CorruptionResult]", checked: "Check"
 ) -> Findings:
-    from audiocapbench.meta.corrupt.make import TRAINED
+    from audiocapbench.meta.corrupt.make import control_facts
 
     kinds: dict[str, dict[str, Any]] = {
         one.kind: {
@@ -135,16 +135,7 @@ def _findings(
         *(Column("not_applicable"), Column("left_out")),
         *(Column(name, name, ".1f") for name in names),
     ]
-    controls: dict[str, Any] = {group: {} for group in checked}
-    trained = {}
-    for group, figures in checked.items():
-        for name, one in figures.items():
-            found = {"accuracy": one.accuracy, "ci": one.interval and list(one.interval)}
-            if name == TRAINED:
-                trained[group] = found
-            else:
-                within = abs(one.accuracy - 50) <= 3
-                controls[group][name] = found | {"ties": one.ties, "within_3_points": within}
+    controls, trained = control_facts(checked)
     facts = {"pairs": str(out), "captions": captions.total, "kinds": kinds}
     facts |= {"n": sum(len(one.pairs) for one in made), "controls": controls, "trained": trained}
     return Findings([Table("", rows, columns)], facts)

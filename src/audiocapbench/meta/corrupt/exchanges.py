@@ -60,9 +60,6 @@ _IN_TURN = frozenset({("and", "then"), ("after",), ("before",), ("then",)})
 _SAID_TOGETHER, _SAID_IN_TURN = words("said_together"), words("said_in_turn")
 _PERSONS = _GROWN | {"child", "baby"}
 _ALL_OF_THEM, _PEOPLE = words("all_of_them"), words("people")
-_PLACING = frozenset(
-    "in near nearby outside inside loudly continuously intermittently several twice".split()
-)
 _NOT_BEFORE_NUMBERS = words("not_before_numbers")
 _SAYS_ONCE, _SAYS_OFTEN = words("says_once"), words("says_often")
 # Understood in references, and too seldom said to be put in.
@@ -220,40 +217,6 @@ def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
     return before not in _AGES or families <= _GROWN
 
 
-def suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """What a model may choose from: nouns and deeds that no reference means, fitting or not."""
-    deeds: dict[str, Counter[Tokens]] = defaultdict(Counter)
-    places = [(caption, *deed) for caption in captions.captions for deed in _deeds(caption.tokens)]
-    for caption, start, end, form in places:
-        deeds[form][caption.tokens[start:end]] += 1
-    for caption, start, end, form in places:
-        clip, verb = caption.clip, caption.tokens[end - 1]
-        for deed, count in deeds[form].items():
-            noun, same = nouns().get(deed[0]), deed[-1] == verb
-            meant = noun is None and meaning_of(deed[0]) in clip.meanings
-            heard = clip.words & excluding(noun.family) if noun else meant
-            if count > 1 and not heard and (same or meaning_of(deed[-1]) not in clip.meanings):
-                yield caption.replaced("noun", start, end, deed)
-    for caption in captions.captions:
-        for start, own in enumerate(map(nouns().get, caption.tokens)):
-            for other in unlike(own) if own else ():
-                if not caption.clip.words & excluding(other.family):
-                    yield caption.replaced("noun", start, start + 1, (other.word,))
-
-
-def _deeds(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
-    """Where a source and its verb stand with no object, as in "birds chirp", and in which form."""
-    for start, (noun, deed) in enumerate(pairwise(tokens)):
-        helped = deed in ("is", "are") and start + 2 < len(tokens)
-        end = start + 2 + helped
-        verb, (after, later) = verb_forms().get(tokens[end - 1]), (*tokens[end:], ",", ",")[:2]
-        shares = after == "and" and later in verb_forms()
-        alone = (after in JOINING or after in _PLACING or after.endswith("ly")) and not shares
-        if alone and verb is not None and verb.gerund and kind_of(noun) is ElementKind.SOURCE:
-            number = nouns()[noun].number if noun in nouns() else str(is_plural(noun))
-            yield start, end, f"{verb.form} {number} {helped}"
-
-
 def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every change of a quality, a relation or people that can be made in a set."""
     slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
@@ -264,16 +227,29 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
         for other in (one for known in qualities().values() for one in known):
             opposite = own and other.line == own.line and other.side != own.side
             heard = caption.clip.words & other.same_side
-            if opposite and not heard and fits(slot, other.phrase):
+            if opposite and not heard and _confirmed(caption, own) and fits(slot, other.phrase):
                 yield caption.replaced("attribute", start, end, other.phrase)
     for caption in captions.captions:
         yield from _other_relations(caption)
         yield from _swapped_people(caption)
 
 
+def _elsewhere(caption: ReferenceCaption) -> frozenset[str]:
+    """The words of the clip's other references."""
+    return frozenset(
+        word for text in caption.clip.others(caption.number) for word in words_of(text)
+    )
+
+
+def _confirmed(caption: ReferenceCaption, said: Quality | None) -> bool:
+    """Whether another reference, where there is one, takes the same side: one may be mistaken."""
+    elsewhere = _elsewhere(caption)
+    return not elsewhere or bool(said and said.same_side & elsewhere)
+
+
 def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
     """Two clauses, each with a subject and a verb, told in turn for together, and the reverse."""
-    tokens, clip = caption.tokens, caption.clip
+    tokens = caption.tokens
     stated = [token for token in tokens if token in _SAID_TOGETHER | _SAID_IN_TURN]
     if len(stated) != 1 or not PRONOUNS.isdisjoint(tokens) or "," in tokens:
         return
@@ -286,10 +262,10 @@ def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
     if not before.form == after.form == FINITE:
         return
     in_turn, together = (_IN_TURN, _SAID_IN_TURN), (_TOGETHER, _SAID_TOGETHER)
-    others, forbidden = in_turn if tokens[start:end] in _TOGETHER else together
-    if forbidden.isdisjoint(
-        word for text in clip.others(caption.number) for word in words_of(text)
-    ):
+    is_together = tokens[start:end] in _TOGETHER
+    (others, forbidden), elsewhere = in_turn if is_together else together, _elsewhere(caption)
+    said = _SAID_TOGETHER if is_together else _SAID_IN_TURN
+    if forbidden.isdisjoint(elsewhere) and (not elsewhere or said & elsewhere):
         for phrase in sorted(others):
             yield caption.replaced("attribute", start, end, phrase)
 
@@ -308,7 +284,8 @@ def _swapped_people(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
         return
     elsewhere = [tokens_of(text) or () for text in caption.clip.others(caption.number)]
     told = {action[1:] for text in elsewhere for action in _actions(text)}
-    if not {(who, did), (whom, does)} & told:
+    certain = not elsewhere or {(who, does), (whom, did)} & told
+    if certain and not {(who, did), (whom, does)} & told:
         changed = list(tokens)
         changed[place], changed[later] = tokens[later], tokens[place]
         yield caption.corrupted("attribute", changed)
