@@ -91,7 +91,7 @@ def test_json_holds_counts_controls_and_the_trained_check(tmp_path: Path, refere
     assert document["kinds"]["order"]["not_applicable"] == 24
     assert document["kinds"]["noun"]["share"] == document["kinds"]["noun"]["made"] / 24
     assert "likelier" in document["controls"]["noun"]
-    assert {"accuracy", "ci", "ties", "within_3_points"} == set(
+    assert {"accuracy", "ci", "ties", "turned_round", "within_3_points"} == set(
         document["controls"]["all"]["always-0"]
     )
     pairs = read_pairs("brace-hallucination", [tmp_path / "pairs.json"])

@@ -155,6 +155,9 @@ def test_votes_decide_what_is_kept_and_kappa_is_told_before_and_after(
     kept = [one for one in votes if abs(sum(one)) >= 2]
     for name, rows in (("before", votes), ("after", kept)):
         assert told["kappa"][name] == pytest.approx(rated_kappa(_columns(rows)).value)
+    # The set has a report of its own: what a person would get, and what words give away.
+    assert told["ceiling"]["by_subtype"]["HM_1"]["accuracy"] == 100
+    assert told["controls"]["all"]["longer"].keys() >= {"accuracy", "ci", "turned_round"}
     kind = "brace-main" if out.endswith(".json") else "csv"
     pairs = read_pairs(kind, [place / out])
     assert len(pairs) == sum(told["kept"].values())

@@ -373,7 +373,7 @@ def build(
     for path in (out, sources):
         options.refuse_overwriting(path, [*given, *session.files])
     if votes is not None:
-        _keep_agreed(votes, out, least_votes, json=json)
+        _keep_agreed(votes, out, least_votes, seed, json=json)
         return
     from audiocapbench.data import predictions, problems
     from audiocapbench.meta.build import build_pairs, count_types, filter_pairs, vote_table
@@ -410,24 +410,17 @@ def build(
     )
 
 
-def _keep_agreed(votes: Path, out: Path, least: int, *, json: bool) -> None:
-    from audiocapbench.meta.build import count_types, read_votes, vote_table, write_brace
-    from audiocapbench.meta.trial import agreement
+def _keep_agreed(votes: Path, out: Path, least: int, seed: int, *, json: bool) -> None:
+    from audiocapbench.meta.build import read_votes, vote_table, write_brace
+    from audiocapbench.report.trial import votes_report
 
     found = read_votes(votes, least)
-    kept, kappa = [pair for pair in found if pair.answer is not None], agreement(found, least)
-    unvoted = sum(not pair.votes for pair in found)
+    kept = [pair for pair in found if pair.answer is not None]
     if out.suffix.lower() == ".json":
         write_brace(out, kept)
     else:
         voters = max(len(pair.votes) for pair in found)
         write_file(out, vote_table(out.suffix.lower(), kept, voters))
-    before, after = count_types(found), count_types(kept)
-    rows = [{"type": name, "read": n, "kept": after.get(name, 0)} for name, n in before.items()]
-    facts = {"pairs": str(out), "read": before, "kept": after, "unvoted": unvoted}
-    facts["kappa"] = kappa.to_dict()
-    show_result(Findings([Table("", rows)], facts), json=json)
-    say(f"Fleiss' kappa: {kappa.before} over all votes, {kappa.after} over the pairs kept.")
-    if unvoted:
-        say(f"{unvoted:,} pairs have no vote; they are left out.")
-    say(f"{len(kept):,} of {len(found):,} pairs written to {out}.")
+    report, lines = votes_report(found, kept, least, seed)
+    show_result(replace(report, facts={"pairs": str(out), **report.facts}), json=json)
+    say(*lines, f"{len(kept):,} of {len(found):,} pairs written to {out}.")

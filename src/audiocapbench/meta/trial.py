@@ -355,14 +355,14 @@ def trial_document(
         "undecided": left_out,
         "kappa": votes.to_dict() if votes else None,
         "controls": {one.scorer: _group(one.whole) for one in controls},
-        "ceiling": _document(person) if person else None,
+        "ceiling": trial_facts(person) if person else None,
     }
-    made = list(map(_document, trials))
+    made = list(map(trial_facts, trials))
     alone = made[0] if len(made) == 1 else {"n": trials[0].n}
     return {**alone, "scorers": made, **shared}
 
 
-def _document(trial: ScorerTrial) -> dict[str, Any]:
+def trial_facts(trial: ScorerTrial) -> dict[str, Any]:
     constant, answer = trial.constant
     groups = {
         f"by_{field}": {name: _group(one) for name, one in own.items()}

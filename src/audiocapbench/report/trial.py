@@ -6,14 +6,26 @@ from functools import partial
 from pathlib import Path
 
 from audiocapbench.files import write_file
+from audiocapbench.meta import trial as trying
 from audiocapbench.meta.blind import measured_scores
+from audiocapbench.meta.build import count_types
 from audiocapbench.meta.cheat import ATTACKS, CheatTrial
-from audiocapbench.meta.pairs import PairSet
+from audiocapbench.meta.corrupt.make import check_words, control_facts, warnings
+from audiocapbench.meta.pairs import Pairs, PairSet
 from audiocapbench.meta.trial import NAMES, ORDERS, Agreement, ScorerTrial, Trials
+from audiocapbench.meta.votes import one_against_rest
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page.html import joined, render, source_hash
-from audiocapbench.table import Column, Row, Table, ValueWithInterval, shown, signature_notes
+from audiocapbench.table import (
+    Column,
+    Findings,
+    Row,
+    Table,
+    ValueWithInterval,
+    shown,
+    signature_notes,
+)
 from audiocapbench.table.escape_controls import escape_controls
 from audiocapbench.table.forms import html_text
 from audiocapbench.version import VERSION
@@ -192,6 +204,38 @@ def write_trials(
         escape_controls=escape_controls,
     )
     write_file(path, page)
+
+
+def votes_report(found: Pairs, kept: Pairs, least: int, seed: int) -> tuple[Findings, list[str]]:
+    """What votes left of pairs, how far people agree, and what the words of the pairs give away."""
+    kappa, person = trying.agreement(found, least), one_against_rest(found)
+    checked = check_words(kept, seed, train=True) if kept else {}
+    before, after = count_types(found), count_types(kept)
+    people = {**(person.groups["subtype"] if person else {}), "all": person and person.whole}
+    rows: list[Row] = []
+    for name in (*before, "all"):
+        row: Row = {"type": name, "read": before.get(name, len(found))}
+        row["kept"] = after.get(name, 0) if name in before else len(kept)
+        row["one_against_rest"] = own["accuracy"] if (own := people.get(name)) else None
+        for key, one in checked.get(name, {}).items():
+            row[key] = ValueWithInterval(one.accuracy, one.interval)
+        rows.append(row)
+    names = dict.fromkeys(key for own in checked.values() for key in own)
+    columns = [Column(one) for one in ("type", "read", "kept")]
+    columns += [Column(one, one, ".1f") for one in ("one_against_rest", *names)]
+    unvoted = sum(not pair.votes for pair in found)
+    controls, trained = control_facts(checked)
+    facts = {"read": before, "kept": after, "unvoted": unvoted, "kappa": kappa.to_dict()}
+    facts |= {"ceiling": person and trying.trial_facts(person)}
+    lines = [
+        "Accuracy of one person against the rest, and of what never hears the clip, in percent.",
+        *(f"Warning: {line}." for line in warnings(checked)),
+        f"Fleiss' kappa: {kappa.before} over all votes, {kappa.after} over the pairs kept.",
+    ]
+    if unvoted:
+        lines.append(f"{unvoted:,} pairs have no vote; they are left out.")
+    shown = Findings([Table("", rows, columns)], facts | {"controls": controls, "trained": trained})
+    return shown, lines
 
 
 def cheat_tables(trials: Sequence[CheatTrial]) -> list[Table]:

@@ -258,8 +258,15 @@ def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
 
 def _is_place(words: Tokens) -> bool:
     """Whether words after a verb tell where, and nothing that is done there."""
-    return len(words) <= _LONGEST_PLACE and not any(
-        word in PRONOUNS or (word in verb_forms() and word not in nouns()) for word in words
+    # "In a steady and slow flow" goes on; "in the distance" does not.
+    quality = splitting.kind_of(words[-1]) is splitting.ElementKind.ATTRIBUTE
+    ended = not quality or words[-2:-1] == ("the",)
+    return (
+        ended
+        and len(words) <= _LONGEST_PLACE
+        and not any(
+            word in PRONOUNS or (word in verb_forms() and word not in nouns()) for word in words
+        )
     )
 
 
@@ -269,9 +276,10 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
     for caption in captions.captions:
         for start, end, form in deeds_of(caption.tokens):
             lead, before = (",", ",", *caption.tokens[:start])[-2:]
-            # "People at a table are talking": the table does not talk.
-            place = before in DETERMINERS and lead in PREPOSITIONS and lead not in ("by", "with")
-            if not place and (before in DETERMINERS or before in JOINING):
+            # "People at a table are talking": the table does not talk, nor what is hit.
+            other = lead in verb_forms() or (lead in PREPOSITIONS and lead not in ("by", "with"))
+            named = before in DETERMINERS and not other
+            if named or (before in JOINING and before != "or"):
                 told = "bare" if before in JOINING else "a" if before == "an" else before
                 places[f"{form} {told}"].append((caption, start, end))
     # "Vehicle approaches" lacks an article, which "rain falls" does not.
