@@ -198,11 +198,22 @@ class ScorerTrial:
 
     @cached_property
     def readings(self) -> Mapping[str, float] | None:
-        """The published measure of answers in words, in percent, by what counts as read."""
+        """The published measure of answers in words, in percent, by what counts as read: certain
+        readings only, likely ones too, and the bounds if all others were wrong, or right."""
         grades = self.diagnostics.columns.get("reading")
         if grades is None:
             return None
-        return readings(self.pairs, self.choices, grades, self.headline)
+        sure, right = list(self.choices), list(self.choices)
+        for place, (pair, grade) in enumerate(zip(self.pairs, grades, strict=True)):
+            if grade == "likely":
+                sure[place] = Choice.UNKNOWN
+            elif grade == "unread":
+                right[place] = CHOSEN[pair.answer or 0]
+        place = NAMES.index(self.headline)
+        values = [measure_choices(self.pairs, own)[place] for own in (sure, self.choices, right)]
+        certain, likely, most = np.nan_to_num(values).tolist()
+        ends = {"others_wrong": likely, "others_right": most}
+        return {"certain": certain, "likely": likely, **ends}
 
     @property
     def position(self) -> Mapping[str, float | None] | None:
@@ -280,21 +291,6 @@ class ScorerTrial:
             what = f"F1 of HM and of HH pairs differ by {known[0] - known[1]:+.1f}"
             found.append(f"{self.scorer}: {what}: fine differences are hard for it")
         return found
-
-
-def readings(
-    pairs: Pairs, choices: Sequence[Choice], grades: Sequence[str], headline: str
-) -> dict[str, float]:
-    """A measure with certain readings only, with likely ones, and if all others were right."""
-    sure, right = list(choices), list(choices)
-    for place, (pair, grade) in enumerate(zip(pairs, grades, strict=True)):
-        if grade == "likely":
-            sure[place] = Choice.UNKNOWN
-        elif grade == "unread":
-            right[place] = CHOSEN[pair.answer or 0]
-    of = {"certain": sure, "likely": choices, "others_wrong": choices, "others_right": right}
-    place = NAMES.index(headline)
-    return {k: float(np.nan_to_num(measure_choices(pairs, own)[place])) for k, own in of.items()}
 
 
 Trials = Sequence[ScorerTrial]

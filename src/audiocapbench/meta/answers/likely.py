@@ -9,34 +9,11 @@ import re
 import unicodedata
 from functools import cache
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
-from audiocapbench.meta.answers.marks import (
-    FIRST,
-    SECOND,
-    SOUND_WORDS,
-    STRAIGHT,
-    UNDECIDED,
-    VERDICT_WORDS,
-    Labels,
-    P,
-    content_words,
-    kinds,
-    mark,
-)
-from audiocapbench.meta.answers.parser import (
-    HINT,
-    LONGEST,
-    TRUTH,
-    VERDICT,
-    WORD,
-    AnswerClause,
-    ends_of,
-    pieces_of,
-    read_answer,
-    read_clauses,
-    statements_in,
-)
+from audiocapbench.meta.answers import marks, parser
+from audiocapbench.meta.answers.marks import FIRST, SECOND, Labels, P, content_words, kinds
+from audiocapbench.meta.answers.parser import HINT, TRUTH, VERDICT, AnswerClause
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.metrics.shipped import read_lists, with_pieces, word_set
 from audiocapbench.models.replies import without_thoughts
@@ -54,10 +31,10 @@ _REWORDED = {
     stage: [(re.compile(with_pieces(found, _ENGLISH["pieces"])), new) for found, new in rows]
     for stage, rows in _ENGLISH["reworded"].items()
 }
-_KNOWN = VERDICT_WORDS | word_set(_PACKAGE, "patterns.toml", "argument_words")
+_KNOWN = marks.VERDICT_WORDS | word_set(_PACKAGE, "patterns.toml", "argument_words")
 _LETTERS = re.compile(r"[^\W\d_]{2,}(?:['-][^\W\d_]+)?")
 _UNSPACED = ("zh", "ja", "ko")
-_SIDE = {FIRST: 1, SECOND: -1}
+_SIDE, _NAMES = {FIRST: 1, SECOND: -1}, ("caption A", "caption B")
 _CHOICES = (Choice.UNKNOWN, Choice.FIRST, Choice.SECOND)
 
 # What statements count, what is left of a granted one, and the least that a choice needs.
@@ -69,6 +46,10 @@ _SHORT = 5  # words of another language, less than these, that name one caption 
 class GradedChoice(NamedTuple):
     choice: Choice
     grade: Grade
+
+    @classmethod
+    def of(cls, choice: Choice, grade: Grade) -> Self:
+        return cls(choice, "unread" if choice is Choice.UNKNOWN else grade)
 
 
 class CaptionWords(NamedTuple):
@@ -83,32 +64,43 @@ class CaptionWords(NamedTuple):
         one, two = len(words & self.first), len(words & self.second)
         return (one > 2 * two) - (two > 2 * one)
 
+    def name(self, text: str, told_by: str, names: tuple[str, str]) -> str:
+        """The name of the caption that words tell of, else the text."""
+        side = self.side(told_by)
+        return f" {names[side < 0]} " if side else text
+
 
 def read_graded(answer: str, first: str, second: str, labels: Labels | None = None) -> GradedChoice:
     """What an answer chooses, for certain or likely, else unknown."""
-    choice = read_answer(answer, first, second, labels)
+    choice = parser.read_answer(answer, first, second, labels)
     if choice is not Choice.UNKNOWN:
         return GradedChoice(choice, "certain")
     choice = read_likely(answer, first, second, labels)
-    return GradedChoice(choice, "unread" if choice is Choice.UNKNOWN else "likely")
+    return GradedChoice.of(choice, "likely")
 
 
 def read_likely(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
     """What an answer to a question about two captions likely chooses, else unknown."""
-    text = P["fence"].sub("", ends_of(without_thoughts(answer) or "", LONGEST, "\n")).strip()
+    text = (
+        P["fence"]
+        .sub("", parser.ends_of(without_thoughts(answer) or "", parser.LONGEST, "\n"))
+        .strip()
+    )
     words = content_words(first), content_words(second)
     own = CaptionWords(words[0] - words[1], words[1] - words[0])
-    named = P["quotation"].sub(lambda one: _quoted(one, own), _reworded(text, "before"))
+    text = _reworded(text, "before")
+    named = P["quotation"].sub(lambda one: own.name(one[0], one[0], _NAMES), text)
     english = _in_english(named, first, second)
-    marked = mark(english or named, first, second, labels or Labels())
-    marked = _reworded(marked, "all")
-    marked = P["about_it"].sub(lambda one: _told_by(one, own), marked)
+    marked = _reworded(marks.mark(english or named, first, second, labels or Labels()), "all")
+    marked = P["about_it"].sub(
+        lambda one: own.name(one[0], one["after"] or one["before"], (FIRST, SECOND)), marked
+    )
     clear = P["harmless"].sub(" ", marked)
-    if UNDECIDED in clear or P["crossed"].search(text) or P["stops"].search(clear):
+    if marks.UNDECIDED in clear or P["crossed"].search(text) or P["stops"].search(clear):
         return Choice.UNKNOWN
     balance = _compared(marked)
     if balance is None:
-        balance = _balance(read_clauses(marked), own, translated=english is not None)
+        balance = _balance(parser.read_clauses(marked), own, translated=english is not None)
     return _CHOICES[(balance > 0) - (balance < 0)]
 
 
@@ -130,7 +122,7 @@ def _glossary(language: str) -> tuple[re.Pattern[str], list[str]]:
 
 def _in_english(text: str, first: str, second: str) -> str | None:
     """An answer with its words about captions in English; None of one that is in English."""
-    plain = unicodedata.normalize("NFKC", text).translate(STRAIGHT).replace("。", ". ")
+    plain = unicodedata.normalize("NFKC", text).translate(marks.STRAIGHT).replace("。", ". ")
     rest = P["quoted"].sub(" ", plain.replace(first, " ").replace(second, " "))
     scripts = _LANGUAGES["scripts"].items()
     language = next((name for name, script in scripts if re.search(script, rest)), "")
@@ -144,17 +136,6 @@ def _in_english(text: str, first: str, second: str) -> str | None:
     plain = glossary.sub(lambda one: f" {english[(one.lastindex or 1) - 1]} ", plain)
     label: str = _LANGUAGES["label"].get(language, _LANGUAGES["label"]["others"])
     return re.sub(label, lambda one: f" caption {one['label']} ", plain)
-
-
-def _quoted(found: re.Match[str], own: CaptionWords) -> str:
-    """A quote with the words of one caption is that caption's name."""
-    side = 0 if P["quoted_verdict"].search(found[0]) else own.side(found[0])
-    return f" caption {'BA'[side > 0]} " if side else found[0]
-
-
-def _told_by(found: re.Match[str], own: CaptionWords) -> str:
-    side = own.side(found["after"] or found["before"])
-    return f" {FIRST if side > 0 else SECOND} " if side else found[0]
 
 
 def _compared(marked: str) -> float | None:
@@ -176,12 +157,15 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
     spoken, supposed, odd, verdict = [0.0], False, False, 0.0
     for clause, after in pairwise([*clauses, AnswerClause("")]):
         turned = bool(P["turn"].search(clause.text)) or clause.concludes
-        supposed = _supposes(clause, own) or (supposed and not clause.opens and not turned)
+        head = _head(clause.text, own)
+        supposes = P["turns_round"].search(head) or P["supposes"].search(head)
+        supposed = bool(supposes) or (supposed and not clause.opens and not turned)
         if supposed:
             continue
         granted = clause.concedes or (bool(P["turn"].match(after.text)) and not after.opens)
         reason = bool(P["explains"].match(clause.text)) and not clause.opens
-        strange = not (translated or reason) and _is_strange(clause.text, own)
+        # Words that are neither of verdicts nor of sounds may turn it round.
+        strange = not (translated or reason) and len({*parser.WORD.findall(head)} - _KNOWN) > 1
         value = _stated(clause, own)
         if translated and not value:
             value = _bare(clause.text)
@@ -202,13 +186,12 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
     return total
 
 
-def _supposes(clause: AnswerClause, own: CaptionWords) -> bool:
-    """Whether a clause supposes, reports or asks; what the captions name does not."""
-    head = " ".join(pieces_of(P["harmless"].sub(" i ", clause.text))[:2])
+def _head(text: str, own: CaptionWords) -> str:
+    """A clause without its reasons, and without the words for sounds."""
+    head = " ".join(parser.pieces_of(P["harmless"].sub(" i ", text))[:2])
+    sounds = own.first | own.second | marks.SOUND_WORDS
     plain = P["reasoned"].split(head, maxsplit=1)[0]
-    sounds = own.first | own.second
-    plain = WORD.sub(lambda one: " " if content_words(one[0]) & sounds else one[0], plain)
-    return bool(P["turns_round"].search(plain) or P["supposes"].search(plain))
+    return parser.WORD.sub(lambda one: " " if content_words(one[0]) & sounds else one[0], plain)
 
 
 def _stated(clause: AnswerClause, own: CaptionWords) -> float:
@@ -216,7 +199,7 @@ def _stated(clause: AnswerClause, own: CaptionWords) -> float:
     said, text = clause.said, clause.text
     if not kinds(text) and (side := own.side(P["denials"].split(text, maxsplit=1)[0])):
         # A verdict on what only one of them names.
-        found = statements_in(f"{FIRST if side > 0 else SECOND} {text}", None, "")
+        found = parser.statements_in(f"{FIRST if side > 0 else SECOND} {text}", None, "")
         said = tuple(one for one in found if one.weight > HINT)
     value = sum(_SIDE[one.who] * one.sign * _WEIGHT[one.weight] for one in said if one.sign)
     if alone := P["alone_in"].search(text):
@@ -243,13 +226,6 @@ def _is_mixed(clause: AnswerClause) -> bool:
     praised = any(one.sign > 0 and one.weight == VERDICT for one in clause.said)
     text = clause.text
     return praised and bool(P["faulty"].search(text)) and not P["denials"].search(text)
-
-
-def _is_strange(text: str, own: CaptionWords) -> bool:
-    """Whether a clause has words that are neither of verdicts nor of sounds, more than one."""
-    said = set(WORD.findall(P["reasoned"].split(pieces_of(text)[1], maxsplit=1)[0])) - _KNOWN
-    sounds = own.first | own.second | SOUND_WORDS
-    return sum(not content_words(one) <= sounds for one in said) > 1
 
 
 def _heard(text: str, own: CaptionWords) -> float:

@@ -85,7 +85,7 @@ class ClapScorer(PointwiseScorer):
             data["missing_clips"] = dict(self.missing)
             example = next(iter(self.missing.values()))
             notes.append(f"{len(self.missing):,} clips were not heard: {example}")
-        return Diagnostics(tuple(notes), data or None, len(self.missing))
+        return self.latest._replace(notes=tuple(notes), data=data or None, failed=len(self.missing))
 
     def _by_seed(self, pairs: Pairs) -> FloatArray:
         """Shape (seeds, 2 × pairs), first captions before second ones; NaN for the unheard."""

@@ -9,6 +9,7 @@ row that names its clip tells of no other clip with the same captions.
 
 import hashlib
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -53,17 +54,14 @@ _CHOICES = {
     **dict.fromkeys(("tie", "both", "neither"), Choice.TIE),
     **dict.fromkeys(("unknown", ""), Choice.UNKNOWN),
 }
-_NUMBER = re.compile(r"(caption)?[\s_]*([012])")
+_NUMBER = re.compile(r"(?:caption)?[\s_]*([012])")
 _Key = tuple[str, ...]
 _BASES = {"0": 0, "1": 1, "A": 1}
 _ANY_CLIP = "/"  # no clip's name
 
 
 class _Row(NamedTuple):
-    """What a row tells, its captions where it has them, and from where they are counted.
-
-    That is told by the prompt that was sent, else, less surely, by the names of columns.
-    """
+    """What a row tells, its captions, and from where its prompt or its columns count these."""
 
     value: Any
     captions: _Key
@@ -77,9 +75,8 @@ class ChoicesFile(PairScorer):
     def __init__(self, file: str, _settings: TrialSettings) -> None:
         self._path = Path(file)
         self.name = f"choices:{self._path.name}"
-        self.signature = sign(
-            "choices", file=_hash(self._path), parser=RULES, headline=LIKELY_RULES
-        )
+        self.signature = sign("choices", file=_hash(self._path), parser=RULES)
+        self.signature = self.signature.with_fields(headline=LIKELY_RULES)
 
     def choose(self, pairs: Pairs) -> Sequence[Choice]:
         def value_of(fields: dict[str, Any]) -> Any | None:
@@ -90,24 +87,19 @@ class ChoicesFile(PairScorer):
         known = _read(self._path, value_of, "choice")
         rows, base = _rows_of(pairs, known, self._path), _counted_from(known.values())
         found = [_reading(*one, base or 0) for one in rows]
-        if base is None:
-            other = [_reading(*one, 1) for one in rows]
-            if unclear := sum(
-                one.choice is not two.choice for one, two in zip(found, other, strict=True)
-            ):
-                hits = [
-                    sum(
-                        one.choice.value == pair.answer
-                        for pair, one in zip(pairs, read, strict=True)
-                    )
-                    for read in (found, other)
-                ]
-                raise TrialError(
-                    f"{self._path}: {unclear:,} choices name a caption by a number, and nothing "
-                    f"says whether 0 or 1 is the first: from 0, {hits[0]:,} of {len(pairs):,} are "
-                    f"as people chose, from 1, {hits[1]:,}; write a, b and tie, or add a column "
-                    "prompt with what was asked"
-                )
+        other = found if base is not None else [_reading(*one, 1) for one in rows]
+        if unclear := sum(map(operator.ne, found, other)):
+            answers = [pair.answer for pair in pairs]
+            as_people = [
+                sum(map(operator.eq, answers, (one.choice.value for one in read)))
+                for read in (found, other)
+            ]
+            raise TrialError(
+                f"{self._path}: {unclear:,} choices name a caption by a number, and nothing says "
+                f"whether 0 or 1 is the first: from 0, {as_people[0]:,} of {len(pairs):,} are as "
+                f"people chose, from 1, {as_people[1]:,}; write a, b and tie, or add a column "
+                "prompt with what was asked"
+            )
         missing = sum(row is None for _, row, _ in rows)
         notes = (f"{missing:,} pairs are not in the file",) if missing else ()
         columns = {"reading": [one.grade for one in found]}
@@ -117,16 +109,13 @@ class ChoicesFile(PairScorer):
 
 def _counted_from(rows: Iterable[_Row]) -> int | None:
     """Whether all choices together count captions from 0 or from 1; None where that is unclear."""
-    open_rows = [row for row in rows if row.base is None]
-    said = set[str]()
-    for row in open_rows:
-        alone = _NUMBER.fullmatch(_plain(row.value))
-        # A mere 2 may be the second caption or a tie.
-        named = P["enumerated"].findall(_plain(row.value)) or [alone[2] if alone else ""]
-        said |= {*named} - ({"2"} if alone and not alone[1] else set())
+    untold = [row for row in rows if row.base is None]
+    plain = {_plain(row.value) for row in untold}
+    # A mere 2 may be the second caption or a tie.
+    said = {one for text in plain for one in P["enumerated"].findall(text)} | plain & {"0"}
     if ("0" in said) != ("2" in said):
         return 0 if "0" in said else 1
-    columns = {row.column_base for row in open_rows}
+    columns = {row.column_base for row in untold}
     return columns.pop() if len(columns) == 1 else None
 
 
@@ -136,10 +125,10 @@ def _reading(pair: CaptionPair, row: _Row | None, turned: bool, base: int) -> Gr
         return GradedChoice(Choice.UNKNOWN, "missing")
     base, plain = base if row.base is None else row.base, _plain(row.value)
     if alone := _NUMBER.fullmatch(plain):
-        choice = dict(enumerate(Choice)).get(int(alone[2]) - base, Choice.UNKNOWN)
-        found = GradedChoice(choice, "certain")
+        choice = dict(enumerate(Choice)).get(int(alone[1]) - base, Choice.UNKNOWN)
+        found = GradedChoice.of(choice, "certain")
     elif plain in _CHOICES:
-        found = GradedChoice(_CHOICES[plain], "certain" if plain else "unread")
+        found = GradedChoice.of(_CHOICES[plain], "certain")
     else:  # An answer in words is read as a model's is.
         captions = (pair.second, pair.first) if turned else (pair.first, pair.second)
         labels = Labels(str(base), str(base + 1))
@@ -217,12 +206,11 @@ def _read(
             what = f"has no {wanted}" if key else "has no id and no captions"
             problems.append(Problem(where, "", what))
             continue
-        prompt = str(fields.get("prompt") or "")
-        labels = labels_in(prompt, *texts) if prompt and len(texts) > 1 else None
-        own = any(name.partition(":")[0] in KINDS for name in given)
-        base = 0 if own else _BASES.get(labels.first) if labels else None
-        columns = 0 if {"caption_0", "caption0"} & given.keys() else None
-        row = _Row(value, captions, base, columns)
+        labels = labels_in(str(fields.get("prompt") or ""), *texts) if captions else None
+        base = _BASES[labels.first] if labels else None
+        if any(name.partition(":")[0] in KINDS for name in given):
+            base = 0  # as ``--per-pair`` writes
+        row = _Row(value, captions, base, 0 if {"caption_0", "caption0"} & given.keys() else None)
         if found.setdefault(key, row).value != value:
             problems.append(Problem(where, "", f"tells of {key[-1][:60]!r} a second time"))
         for other in also:

@@ -26,7 +26,7 @@ from audiocapbench.errors import AudioCapBenchError, ReplyError, TrialError, che
 from audiocapbench.judges.contract import RULES as QUOTING_RULES
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
-from audiocapbench.meta.answers.likely import LIKELY_RULES, Grade, GradedChoice, read_graded
+from audiocapbench.meta.answers.likely import LIKELY_RULES, GradedChoice, read_graded
 from audiocapbench.meta.answers.marks import Labels, labels_in
 from audiocapbench.meta.answers.parser import RULES, ends_of
 from audiocapbench.meta.pairs import CaptionPair, Pairs
@@ -125,7 +125,7 @@ class PairwisePrompt:
         if self.form == "text":
             return read_graded(text, pair.first, pair.second, self.labels)
         choice = self._likeliest(reply.raw or "") if self.form == "logprobs" else self._chosen(text)
-        return GradedChoice(choice, "unread" if choice is Choice.UNKNOWN else "certain")
+        return GradedChoice.of(choice, "certain")
 
     def _chosen(self, text: str) -> Choice:
         try:
@@ -213,10 +213,13 @@ def read_word(reply: str) -> Choice | None:
 class OrderChoices(NamedTuple):
     """One order: choices and how each was found, failures by status, and what was read how."""
 
-    choices: list[Choice]
-    grades: list[Grade]
+    found: list[GradedChoice]
     failures: Counter[str]
     reading: Mapping[str, int]
+
+    @property
+    def choices(self) -> list[Choice]:
+        return [one.choice for one in self.found]
 
 
 def _shown(share: Mapping[str, Any]) -> str:
@@ -341,7 +344,8 @@ class PairwiseScorer(PairScorer):
             "failures": dict(failures),
             **reading,
         }
-        return Diagnostics(tuple(notes), data, failures.total(), {"reading": orders[0].grades})
+        columns = {"reading": [one.grade for one in orders[0].found]}
+        return Diagnostics(tuple(notes), data, failures.total(), columns)
 
     def how_to_settle(self, pairs: Pairs) -> str:
         name, settings = self.name.removeprefix("model:"), self._settings
@@ -409,9 +413,10 @@ class PairwiseScorer(PairScorer):
     def _read(self, pairs: Pairs, benchmark: Benchmark) -> OrderChoices:
         settings, reader = self._settings, self._reader
         asked = settings.ask(benchmark, self._model, self.name) if benchmark.samples else {}
-        choices, grades, failures, unread = self._parse(pairs, asked)
-        answered = len(choices) - failures.total()
-        if self._prompt.form != "text" and answered and "certain" not in grades:
+        found, failures, unread = self._parse(pairs, asked)
+        answered = len(found) - failures.total()
+        certain = any(one.grade == "certain" for one in found)
+        if self._prompt.form != "text" and answered and not certain:
             raise TrialError(
                 f"{self.name} answered {answered:,} questions and none of them in the form "
                 f"of --answer {self._prompt.form}: its server may not know it; use --answer text"
@@ -426,36 +431,32 @@ class PairwiseScorer(PairScorer):
         words = {key: word for key, word in read.items() if word is not None}
         for place, pair in enumerate(pairs):
             if pair.id in words:
-                choices[place] = words[pair.id]
-                grades[place] = "unread" if choices[place] is Choice.UNKNOWN else "read"
+                found[place] = GradedChoice.of(words[pair.id], "read")
+        grades = Counter(one.grade for one in found)
         reading = {
-            "certain": grades.count("certain"),
-            "likely": grades.count("likely"),
+            "certain": grades["certain"],
+            "likely": grades["likely"],
             "read": len(unread),
-            "read_decided": grades.count("read"),
+            "read_decided": grades["read"],
             "read_unusable": len(unread) - len(words),
         }
-        return OrderChoices(choices, grades, failures, reading)
+        return OrderChoices(found, failures, reading)
 
     def _parse(
         self, pairs: Pairs, outcomes: Mapping[str, Outcome]
-    ) -> tuple[list[Choice], list[Grade], Counter[str], list[tuple[CaptionPair, str]]]:
-        """Choices that are found in answers and how, why there is none, and a reader's part."""
-        choices: list[Choice] = []
-        grades: list[Grade] = []
+    ) -> tuple[list[GradedChoice], Counter[str], list[tuple[CaptionPair, str]]]:
+        """Choices that are found in answers, why there is none, and what is left to a reader."""
+        found: list[GradedChoice] = []
         failures, unread = Counter[str](), []
         for pair in pairs:
             outcome = outcomes.get(pair.id)
             if outcome is None or outcome.reply.status not in _ANSWERED:
                 failures["no clip" if outcome is None else str(outcome.reply.status)] += 1
-                choices.append(Choice.UNKNOWN)
-                grades.append("missing")
+                found.append(GradedChoice(Choice.UNKNOWN, "missing"))
                 continue
-            choice, grade = self._prompt.read(outcome.reply, pair)
-            choices.append(choice)
-            grades.append(grade)
+            found.append(self._prompt.read(outcome.reply, pair))
             text = without_thoughts(outcome.reply.text) or ""
-            wanted = self._reads_all or grade != "certain"
+            wanted = self._reads_all or found[-1].grade != "certain"
             if self._reader is not None and wanted and text.strip():
                 unread.append((pair, text))
-        return choices, grades, failures, unread
+        return found, failures, unread
