@@ -1,6 +1,7 @@
 """The stage check: a reason for every rejection, and nothing rejected or kept in silence."""
 
 import json
+import re
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +18,8 @@ from audiocapbench.annotate.rules import RULES, ClipCase, sentences
 from audiocapbench.annotate.self_test import below_bar, self_test
 from audiocapbench.store.cache import Finding
 from command import run_command
+from fakes.http_server import Request
+from fakes.openai_server import OpenAIServer, completion
 from needs import needs
 
 Fields = dict[str, Any]
@@ -280,3 +283,28 @@ def test_the_self_test_says_what_the_rules_do_not_catch(monkeypatch: pytest.Monk
         monkeypatch.delitem(RULES, rule)
     assert "of planted errors" in below_bar(self_test(cases, seed=1))
     assert "not tried" in below_bar(self_test([], seed=1))
+
+
+@pytest.mark.slow
+def test_a_second_model_holds_claims_to_the_findings_and_is_asked_once(
+    place: Path, merger: Merger
+) -> None:
+    def verdict(request: Request) -> dict[str, Any]:
+        text = json.dumps(request.json["messages"])
+        assert not re.search(r"clip \d", text), "what the maker told is no finding"
+        if "barking dog" in text:
+            return completion('{"unsupported": ["a dog is heard"]}')
+        return completion("Fine." if "ringing bell" in text else '{"unsupported": []}')
+
+    heard(place)
+    merged(place, merger)
+    with OpenAIServer(key=None, reply=verdict) as second:
+        model = f"endpoint/second@{second.base_url}"
+        words = ("check", "clips", "--clap", "none", "--verify", model, "--yes", "--json")
+        said = json.loads(annotate(place, *words).stdout)
+        assert json.loads(annotate(place, *words).stdout)["rejected"] == said["rejected"]
+        assert len(second.requests) == 12
+    assert set(said["rejected"]) == {"00.wav", "01.wav"}
+    assert "verified: unsupported: a dog is heard" in said["rejected"]["00.wav"]
+    assert "gave no verdict" in said["rejected"]["01.wav"]
+    assert said["kept"] == 10

@@ -88,7 +88,7 @@ def test_help_speaks_of_what_is_given_and_cuts_no_sentence(
 
 ASKS = (
     "run score race corrupt judges/check judges/sensitivity meta/csv meta/human meta/build "
-    "meta/cheat annotate/hear annotate/merge annotate/all"
+    "meta/cheat annotate/hear annotate/merge annotate/check annotate/all"
 )
 
 

@@ -1,6 +1,7 @@
 """The third stage: every annotation is held to the rules; each rejection has its reasons."""
 
 import hashlib
+import json
 import random
 import re
 from collections import Counter, defaultdict
@@ -10,27 +11,40 @@ from typing import Any, Literal
 import numpy as np
 
 from audiocapbench.annotate.experts import plain_words
+from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.rules import RULES, ClipCase, broken_rules
 from audiocapbench.annotate.self_test import self_test
-from audiocapbench.annotate.stage import StageContext, StageResult, StageRun, survival
+from audiocapbench.annotate.stage import (
+    Annotation,
+    StageContext,
+    StageResult,
+    StageRun,
+    prompt,
+    survival,
+)
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
-from audiocapbench.errors import AnnotationError, MetricError, check_known
+from audiocapbench.errors import AnnotationError, MetricError, ReplyError, check_known
+from audiocapbench.judges.contract import as_data, fill
+from audiocapbench.judges.reply_json import find_objects
 from audiocapbench.metrics.clap import LAION, Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.models import Model
+from audiocapbench.models.model import without_audio
 from audiocapbench.plugins import plugins
-from audiocapbench.store.cache import StageRecord
+from audiocapbench.store.cache import Finding, StageRecord
 
-_BLOCK, _COMPARED, _OTHERS = 1024, 256, 6
-_DUPLICATE, _SIMILARITY = "near-duplicate", "similarity"
+_BLOCK, _COMPARED, _OTHERS, _SHOWN = 1024, 256, 6, 120
+_DUPLICATE, _VERIFIED, _SIMILARITY = "near-duplicate", "verified", "similarity"
 KINDS = {
     _DUPLICATE: "says nearly the same as another",
+    _VERIFIED: "has claims that the second model finds unsupported",
     _SIMILARITY: "is not more like its clip than like others",
 }
 
-ORDER = (*RULES, _DUPLICATE, _SIMILARITY)
+ORDER = (*RULES, _DUPLICATE, _VERIFIED, _SIMILARITY)
 
 
 def check(
@@ -40,6 +54,7 @@ def check(
     unit: Literal["points", "sd"] = "points",
     duplicate: float = 0.98,
     seed: int = 0,
+    verify: Model | None = None,
 ) -> StageResult:
     """Hold what was merged to the rules; by ``duplicate``, a cosine, captions are near-duplicates.
 
@@ -79,6 +94,11 @@ def check(
         for clip, other in near_duplicates(left, duplicate).items():
             settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
             del left[clip]
+        asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left}
+        doubted = verified(context, verify, asked) if verify and asked else {}
+        for clip, claims in doubted.items():
+            settle(clip, {_VERIFIED: claims})
+            del left[clip]
         try:
             for clip, apart, wrong in clap_margins(context, left, clap, unit, seed):
                 swapped.append(wrong <= margin)
@@ -93,9 +113,10 @@ def check(
     settings: dict[str, Any] = {"clap": clap, "margin": margin, "unit": unit, "others": _OTHERS}
     tried = self_test(good, seed, [] if not_run else swapped)
     settings |= {"duplicate": duplicate, "seed": seed, "not_run": not_run, "self_test": tried}
+    settings["verify"] = verify and verify.name
     context.keep("check", in_order, settings)
     kept = [one.clip for one in in_order if one.status == "ok"]
-    asked = Counter[str](one["difficulty"] for clip in kept for one in merged[clip].questions)
+    levels = Counter[str](one["difficulty"] for clip in kept for one in merged[clip].questions)
     document = {
         "kept": len(kept),
         "survival": survival(context, ORDER, KINDS),
@@ -104,12 +125,38 @@ def check(
         "not_run": not_run,
         "self_test": tried,
         "difficulties": {
-            name: {"share": asked[name] / asked.total(), "wanted": wanted}
+            name: {"share": levels[name] / levels.total(), "wanted": wanted}
             for name, wanted in DIFFICULTIES.items()
-            if asked
+            if levels
         },
     }
     return StageResult(document, bool(kept))
+
+
+def _claims_of(heard: StageRecord, said: Mapping[str, Finding], made: Annotation) -> str:
+    findings, texts = clip_input(heard, said), {name: as_data(one) for name, one in made.texts()}
+    told = {name: one for name, one in findings.items() if name != "meta_info"}
+    shown = {"findings": told, "annotation": texts}
+    return fill(prompt("verify")[0], **{name: json.dumps(one) for name, one in shown.items()})
+
+
+def verified(context: StageContext, model: Model, asked: Mapping[str, str]) -> dict[str, list[str]]:
+    """What a second model finds unsupported in annotations; one it does not read is doubted."""
+    questions, silent = context.questions("verify", asked), without_audio(model)
+    what = "{} annotations to verify"
+    context.agree(context.asking.preview([questions], silent, model.name, what))
+    doubted: dict[str, list[str]] = {}
+    for clip, outcome in context.asking.ask(questions, silent, f"{model.name}: verify").items():
+        try:
+            found = find_objects(outcome.reply.text, str.lower).having(("unsupported",))
+            claims = found[0]["unsupported"] if len(found) == 1 else None
+        except ReplyError:
+            claims = None
+        if not isinstance(claims, list):
+            doubted[clip] = [f"{model.name} gave no verdict ({outcome.reply.status})"]
+        elif claims:
+            doubted[clip] = [f"unsupported: {as_data(str(one))[:_SHOWN]}" for one in claims]
+    return doubted
 
 
 def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, str]:
@@ -140,7 +187,7 @@ def clap_margins(
     """
     if clap is None:
         raise MetricError("no audio-text encoder is named")
-    if len(captions) <= _OTHERS + 1:
+    if len(captions) <= _OTHERS:
         left = f"{len(captions)} captions are left"
         raise MetricError(f"{left}, and each is compared with {_OTHERS} others")
     name = parse_name(clap)
@@ -163,12 +210,11 @@ def clap_margins(
         sound = sounds[root / clip][0]
         sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
         lot = hashlib.sha256(f"{seed}\0{clip}".encode()).hexdigest()
-        *drawn, other = random.Random(lot).sample(
-            [one for one in clips if one != clip], _OTHERS + 1
-        )
-        others = np.array([float(sound @ texts[one]) for one in drawn])
+        rest = [one for one in clips if one != clip]
+        drawn = random.Random(lot).sample(rest, min(_OTHERS + 1, len(rest)))
+        others = np.array([float(sound @ texts[one]) for one in drawn[:_OTHERS]])
         spread = 0.01 if unit == "points" else max(float(others.std(ddof=1)), 1e-9)
-        own, wrong = (float(sound @ texts[one]) - float(others.mean()) for one in (clip, other))
+        own, wrong = (float(sound @ texts[one]) - float(others.mean()) for one in (clip, drawn[-1]))
         yield clip, own / spread, wrong / spread
     progress("clips compared", len(clips), len(clips))
 

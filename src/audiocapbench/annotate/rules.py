@@ -216,7 +216,9 @@ def questions(case: ClipCase) -> Iterator[str]:
         if question == answer:
             yield f"answer {place} repeats its question"
         own = set(answer.split()) - _STOP
-        if len(own) > (_CHOICE if " or " in question else 1) and own <= set(question.split()):
+        # Who asks "this or that" names the answer, and gives nothing away.
+        chosen = own & {word for pair in _READ["either"].findall(question) for word in pair}
+        if len(own) > (_CHOICE if chosen else 1) and own <= set(question.split()):
             yield f"question {place} holds its answer"
         is_asked = "?" in one["question"] or _READ["ask"].search(one["question"])
         if not is_asked or len(question.split()) < 3:

@@ -44,7 +44,7 @@ annotate_app = add_group(
 
 def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") -> None:
     """Add a command that goes through stages, with the options of all of them; one of a single
-    stage has its name and text. Hearing and merging ask models, and have the options of asking."""
+    stage has its name and text. Whatever may ask models has the options of asking."""
     taken = [list(signature(one).parameters.values())[1:] for one in stages]
     docs = [(getdoc(one) or "").partition("\nArgs:\n") for one in stages]
     own = {one.name: one for parameters in taken for one in parameters}
@@ -94,7 +94,7 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
         leave(failed=not all(result.whole for result in results.values()))
 
     asking, where, printed, _ = signature(command).parameters.values()
-    asks = stages[0] in (_hear, _merge)
+    asks = stages[0] in (_hear, _merge, _check)
     shared = asking.replace(annotation=options.Session, default=Parameter.empty) if asks else where
     command.__doc__ = "\n".join([text or docs[0][0], "", "Args:", *(one[2] for one in docs)])
     vars(command)["__signature__"] = Signature([*needed, shared, printed])
@@ -219,6 +219,7 @@ def _check(
     margin: Annotated[float, Option(min=-1e6, max=1e6)] = 6.0,
     margin_unit: Literal["points", "sd"] = "points",
     duplicate: Annotated[float, Option(min=0, max=1)] = 0.98,
+    verify: str | None = None,
     self_test: bool = False,
     seed: int = 0,
 ) -> "StageResult":
@@ -234,13 +235,15 @@ def _check(
         margin (X): How much more a clip must be like its caption than like 6 others, by lot.
         margin_unit (UNIT): Hundredths of a cosine (points), or standard deviations of the six (sd).
         duplicate (X): Cosine from which captions are near-duplicates.
+        verify (MODEL): A second language model, which holds each claim to the experts' findings.
         self_test: Show which planted errors are caught, and fail where too few are.
     """
     from audiocapbench.annotate.check import check
     from audiocapbench.annotate.self_test import below_bar
 
     encoder = None if clap == "none" else clap
-    result = check(context, encoder, margin, margin_unit, duplicate, seed)
+    second = verify and _merging_model(context.asking, verify, None, None)
+    result = check(context, encoder, margin, margin_unit, duplicate, seed, second or None)
     if self_test:
         result.document["below_bar"] = below_bar(result.document["self_test"])
     return result._replace(whole=result.whole and not result.document.get("below_bar"))
