@@ -133,7 +133,7 @@ def test_every_problem_of_a_file_is_listed(tmp_path: Path) -> None:
     with pytest.raises(InvalidDataError) as caught:
         read_pairs("brace-main", [write(tmp_path / "m.json", twice)])
     assert "'m/1.wav/HM_1' names 2 pairs" in str(caught.value)
-    assert "clip 2: Dog-Cat: is no kind of pair; there are Human-Human" in str(caught.value)
+    assert "clip 2: Dog-Cat: is no pair of brace-main; there are Human-Human" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name != "csv"])

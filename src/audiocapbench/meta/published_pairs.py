@@ -31,7 +31,6 @@ PairFields = dict[str, Any]
 _Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
 _Votes = Annotated[tuple[Literal[1, 0, -1], ...], Field(min_length=1)]
 _Writer = Literal["human", "hallucination"]
-_Number = Literal[0, 1]
 
 
 def without(references: Iterable[str], *captions: str) -> tuple[str, ...]:
@@ -60,18 +59,13 @@ class MainClip(BaseModel):
     __pydantic_extra__: dict[str, tuple[Text, Text, Any, Any, _Votes]]
 
     def pairs(self) -> Iterator[PairFields]:
-        for key, (*captions, one, other, votes) in self.__pydantic_extra__.items():
-            yield _pair(
-                self.file_name,
-                key,
-                (captions[0], captions[1]),
-                self.references,
-                votes=votes,
-                # One caption of these was broken on purpose, and the answer was set.
-                answer_set=key in _BROKEN and "broken" in f"{one} {other}",
-                systems=() if key == "Human-Human" else (str(one), str(other)),
-                filtered_by=self.filter,
-            )
+        for key, (first, second, *writers, votes) in self.__pydantic_extra__.items():
+            one, other = map(str, writers)
+            # A caption that was broken on purpose is worse: that answer was set.
+            about = {"votes": votes, "answer_set": key in _BROKEN and "broken" in f"{one} {other}"}
+            about |= {"systems": (one, other)[: 2 * (key != "Human-Human")]}
+            more = about | {"filtered_by": self.filter}
+            yield _pair(self.file_name, key, (first, second), self.references, **more)
 
 
 class _MadeWrong(BaseModel):
@@ -105,42 +99,22 @@ class AnsweredClip(BaseModel):
 
     file_name: Text
     references: tuple[Text, ...] = ()
-    __pydantic_extra__: dict[str, tuple[Text, Text, _Number]]
+    __pydantic_extra__: dict[str, tuple[Text, Text, Literal[0, 1, "tie"]]]
 
     def pairs(self) -> Iterator[PairFields]:
         told = self.__pydantic_extra__
         # BRACE-Main has the number of the better caption; else 1 says that the first one is true.
-        answers = {key: one[2] if key in BRACE_MAIN else 1 - one[2] for key, one in told.items()}
-        for key, (first, second, _) in told.items():
-            about: PairFields = {"answer": answers[key], "answer_set": key in _BROKEN}
-            if key not in BRACE_MAIN:
+        true = {key: one[one[2] != 1] for key, one in told.items() if key not in BRACE_MAIN}
+        for key, (first, second, number) in told.items():
+            about: PairFields = {"answer_set": key in _BROKEN}
+            about["answer"] = (
+                None if number == "tie" else number if key in BRACE_MAIN else 1 - number
+            )
+            if key in true and not self.references:
                 # What people wrote of the clip stands in its other pairs.
-                others = (told[one][place] for one, place in answers.items() if one != key)
-                about["references_first"] = about["references_second"] = tuple(others)
+                others = tuple(text for other, text in true.items() if other != key)
+                about |= {"references_first": others, "references_second": others}
             yield _pair(self.file_name, key, (first, second), self.references, **about)
-
-
-class AskedPair(BaseModel):
-    """A pair that a model was asked about, as BRACE keeps answers; ``score`` is the votes' sum."""
-
-    audio_path: Text
-    caption_0: Text
-    caption_1: Text
-    answer: Literal[0, 1, "tie"]
-    references: tuple[Text, ...] = ()
-    score: int | None = None
-    pair_type: Text
-    caption_type: tuple[str, str] = ("", "")
-
-    def pairs(self) -> Iterator[PairFields]:
-        answer = None if self.answer == "tie" else int(self.answer)
-        if "hallucination" in self.caption_type:
-            answer = int(self.caption_type[0] != "human")
-        elif self.score is not None and abs(self.score) < AGREED:
-            answer = None
-        clip, captions = PurePath(self.audio_path).name, (self.caption_0, self.caption_1)
-        about = {"answer": answer, "answer_set": self.pair_type in _BROKEN}
-        yield _pair(clip, self.pair_type, captions, self.references, **about)
 
 
 class HumanClip(BaseModel):
@@ -189,38 +163,42 @@ FORMS: dict[str, Any] = {
 
 
 def clips_of(path: Path) -> Any:
-    """The clips of a JSON file; those of CAF-Score's results as captions and a number."""
+    """The clips of a JSON file; results of CAF-Score and answers of models as others have them."""
     found = read_json(path)
     for part in found if isinstance(found, list) else ():
         clips = part.get("Results") if isinstance(part, dict) else None
-        if isinstance(clips, list):
-            return [
-                {
-                    key: [own.get(one) for one in _CAF] if isinstance(own, dict) else own
-                    for key, own in clip.items()
-                }
-                if isinstance(clip, dict)
-                else clip
-                for clip in clips
-            ]
-    return found
+        found = clips if isinstance(clips, list) else found
+    return list(map(_as_published, found)) if isinstance(found, list) else found
+
+
+def _as_published(clip: Any) -> Any:
+    if not isinstance(clip, dict):
+        return clip
+    if "audio_path" in clip:
+        votes, writers = clip.get("score"), clip.get("caption_type") or ("",)
+        answer = clip.get("answer")
+        if "hallucination" in writers:
+            answer = int(writers[0] == "human")
+        elif isinstance(votes, int) and abs(votes) < AGREED:
+            answer = "tie"
+        pair = [clip.get("caption_0"), clip.get("caption_1"), answer]
+        name, references = PurePath(str(clip["audio_path"])).name, clip.get("references", ())
+        return {"file_name": name, "references": references, str(clip.get("pair_type")): pair}
+    return {
+        key: [own.get(one) for one in _CAF] if isinstance(own, dict) and "caption0" in own else own
+        for key, own in clip.items()
+    }
 
 
 def pairs_of_clip(kind: str, fields: Any) -> Iterator[PairFields]:
     """The pairs of a clip of a kind, in whichever layout it is written."""
-    form = FORMS[kind]
-    if kind != "human" and isinstance(fields, dict):
-        told = (own for key, own in fields.items() if key != "references")
-        if "audio_path" in fields:
-            form = AskedPair
-        elif any(isinstance(own, list) and len(own) == 3 for own in told):
-            form = AnsweredClip
-    for pair in form.model_validate(fields).pairs():
-        if kind == "brace-main" and pair["subtype"] not in BRACE_MAIN.values():
-            what = f"is no kind of pair; there are {', '.join(BRACE_MAIN)}"
-            raise ValueError(f"{pair['id']}: {what}")
-        if kind == "brace-hallucination" and pair["id"] in BRACE_MAIN.values():
-            raise ValueError(f"{pair['id']}: is a kind of pair of BRACE-Main")
+    told = fields.items() if isinstance(fields, dict) and kind != "human" else ()
+    short = any(isinstance(own, list) and len(own) == 3 for key, own in told if key != "references")
+    for pair in (AnsweredClip if short else FORMS[kind]).model_validate(fields).pairs():
+        if (kind == "brace-main") != (pair["id"] in BRACE_MAIN.values()) and kind != "human":
+            raise ValueError(
+                f"{pair['id']}: is no pair of {kind}; there are {', '.join(BRACE_MAIN)}"
+            )
         yield pair
 
 
@@ -230,5 +208,4 @@ def kind_of_clips(clips: Any) -> str | None:
     if not isinstance(clip, dict):
         return None
     marks = {"brace-main": BRACE_MAIN, "human": HUMAN_PAIRS, "brace-hallucination": ("caption_1",)}
-    named = {*clip, str(clip.get("pair_type"))}
-    return next((kind for kind, names in marks.items() if named & set(names)), None)
+    return next((kind for kind, names in marks.items() if clip.keys() & set(names)), None)

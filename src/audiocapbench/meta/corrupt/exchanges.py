@@ -33,7 +33,6 @@ from audiocapbench.meta.corrupt.captions import (
     nouns,
     numbers,
     qualities,
-    tokens_of,
     unlike,
     verb_forms,
     words,
@@ -45,7 +44,7 @@ from audiocapbench.metrics.elements.splitting import ATTRIBUTES, COUNTS, Element
 _AGES, _COMPARING, _GENDERED = map(words, ("ages", "comparing", "gendered"))
 # One turns a page and turns on a tap: such a verb does not say which nouns fit.
 _DO_ALL = frozenset("turn put set pick place hold piec page make get go come start".split())
-_FARTHEST_FRAME, _FARTHEST_QUALITY, _FARTHEST_VERB, _FARTHEST_NOUN = 3, 4, 3, 4
+_FARTHEST_FRAME, _FARTHEST_QUALITY, _FARTHEST_NOUN = 3, 4, 4
 # What "it" does and what a wooden thing is may be beyond another noun.
 _POINTING = frozenset({"it", "its", "itself"})
 _MADE_OF = frozenset("wooden metal metallic glass plastic paper tin toy".split())
@@ -58,8 +57,7 @@ _VOCAL = frozenset(map(meaning_of, words("vocal")))
 _TOGETHER = frozenset({("while",), ("as",)})
 _IN_TURN = frozenset({("and", "then"), ("after",), ("before",), ("then",)})
 _SAID_TOGETHER, _SAID_IN_TURN = words("said_together"), words("said_in_turn")
-_PERSONS = _GROWN | {"child", "baby"}
-_ALL_OF_THEM, _PEOPLE = words("all_of_them"), words("people")
+_PEOPLE = words("people")
 _NOT_BEFORE_NUMBERS = words("not_before_numbers")
 _SAYS_ONCE, _SAYS_OFTEN = words("says_once"), words("says_often")
 # Understood in references, and too seldom said to be put in.
@@ -231,7 +229,6 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
                 yield caption.replaced("attribute", start, end, other.phrase)
     for caption in captions.captions:
         yield from _other_relations(caption)
-        yield from _swapped_people(caption)
 
 
 def _elsewhere(caption: ReferenceCaption) -> frozenset[str]:
@@ -268,41 +265,6 @@ def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
     if forbidden.isdisjoint(elsewhere) and (not elsewhere or said & elsewhere):
         for phrase in sorted(others):
             yield caption.replaced("attribute", start, end, phrase)
-
-
-def _swapped_people(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
-    """Who does what the other way round, where no other reference doubts it."""
-    tokens = caption.tokens
-    actions = list(_actions(tokens))
-    people = [token for token in tokens if token in nouns() and nouns()[token].family in _PERSONS]
-    if len(actions) != 2 or len(people) != 2 or not PRONOUNS.isdisjoint(tokens):
-        return
-    (place, who, does), (later, whom, did) = actions
-    # Each must be able to do what the other does: babies do not speak.
-    baby = "baby" in (who, whom) and {"speak", "sing"} & {does, did}
-    if who == whom or does == did or baby or caption.clip.words & _ALL_OF_THEM:
-        return
-    elsewhere = [tokens_of(text) or () for text in caption.clip.others(caption.number)]
-    told = {action[1:] for text in elsewhere for action in _actions(text)}
-    certain = not elsewhere or {(who, does), (whom, did)} & told
-    if certain and not {(who, did), (whom, does)} & told:
-        changed = list(tokens)
-        changed[place], changed[later] = tokens[later], tokens[place]
-        yield caption.corrupted("attribute", changed)
-
-
-def _actions(tokens: Tokens) -> Iterator[tuple[int, str, str]]:
-    """People who do something: where they are named, their family, and what they do."""
-    for place, token in enumerate(tokens):
-        noun = nouns().get(token)
-        if noun is None or noun.number == "many" or noun.family not in _PERSONS:
-            continue
-        for word in tokens[place + 1 : place + 1 + _FARTHEST_VERB]:
-            if word in nouns() or word in ("and", ",", "with"):
-                break
-            if word in verb_forms() and verb_forms()[word].gerund:
-                yield place, noun.family, meaning_of(word)
-                break
 
 
 def change_counts(captions: CaptionSet) -> Iterator[CorruptedPair]:
