@@ -21,7 +21,7 @@ _LESS_COMPLETE = "less complete, not false"
 _KINDS = {
     "noun": "one thing for another",
     "order": "events in another order",
-    "attribute": "another quality or relation",
+    "attribute": "the opposite quality",
     "added": "an event that is not there in place of one that is",
     "dropped": f"the main event left out: {_LESS_COMPLETE}",
     "count": "another number",

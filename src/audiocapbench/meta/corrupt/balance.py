@@ -40,7 +40,7 @@ _ODD = (7.0, 1.0, 1.0)
 # leans so much the other way.
 _LEAN = 0.06
 # How much oftener a rule may say true than false, of all pairs, and a word, of those that have it.
-_OF_PAIRS, _OF_WORDS, _FEW = 0.04, 0.15, 3
+_OF_PAIRS, _OF_WORDS, _FEW = 0.02, 0.1, 2
 _SCALES = {"number of letters": 0.1, "number of words": 0.5}
 
 

@@ -1,4 +1,4 @@
-"""One phrase exchanged for another: a noun, a quality, a relation, people, a number.
+"""One phrase exchanged for another: a noun, a quality, a number.
 
 A slot is a place for a noun or a quality. Its frames are what the noun does or what is done to it;
 a phrase fits where captions of other clips have it in each frame. Frames of many captions come with
@@ -38,7 +38,7 @@ from audiocapbench.meta.corrupt.captions import (
     words,
     words_of,
 )
-from audiocapbench.meta.corrupt.events import FINITE, clauses_of, first_clause, is_plural
+from audiocapbench.meta.corrupt.events import is_plural
 from audiocapbench.metrics.elements.splitting import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
 _AGES, _COMPARING, _GENDERED = map(words, ("ages", "comparing", "gendered"))
@@ -54,9 +54,6 @@ _FREE = _GROWN | {"child"}
 _NOUNS_OF_PERSONS = ("person", "sex", "sexes")
 _SPOKEN = frozenset(map(meaning_of, ("speak", "sing", "shout", "announce", "whisper", "chat")))
 _VOCAL = frozenset(map(meaning_of, words("vocal")))
-_TOGETHER = frozenset({("while",), ("as",)})
-_IN_TURN = frozenset({("and", "then"), ("after",), ("before",), ("then",)})
-_SAID_TOGETHER, _SAID_IN_TURN = words("said_together"), words("said_in_turn")
 _PEOPLE = words("people")
 _NOT_BEFORE_NUMBERS = words("not_before_numbers")
 _SAYS_ONCE, _SAYS_OFTEN = words("says_once"), words("says_often")
@@ -216,7 +213,7 @@ def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
 
 
 def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every change of a quality, a relation or people that can be made in a set."""
+    """Every change of a quality that can be made in a set, and is surely false."""
     slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
     fits = _fitting(slots)
     for slot in slots:
@@ -227,44 +224,13 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
             heard = caption.clip.words & other.same_side
             if opposite and not heard and _confirmed(caption, own) and fits(slot, other.phrase):
                 yield caption.replaced("attribute", start, end, other.phrase)
-    for caption in captions.captions:
-        yield from _other_relations(caption)
-
-
-def _elsewhere(caption: ReferenceCaption) -> frozenset[str]:
-    """The words of the clip's other references."""
-    return frozenset(
-        word for text in caption.clip.others(caption.number) for word in words_of(text)
-    )
 
 
 def _confirmed(caption: ReferenceCaption, said: Quality | None) -> bool:
     """Whether another reference, where there is one, takes the same side: one may be mistaken."""
-    elsewhere = _elsewhere(caption)
-    return not elsewhere or bool(said and said.same_side & elsewhere)
-
-
-def _other_relations(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
-    """Two clauses, each with a subject and a verb, told in turn for together, and the reverse."""
-    tokens = caption.tokens
-    stated = [token for token in tokens if token in _SAID_TOGETHER | _SAID_IN_TURN]
-    if len(stated) != 1 or not PRONOUNS.isdisjoint(tokens) or "," in tokens:
-        return
-    spans = ((start, end) for start in range(1, len(tokens)) for end in (start + 2, start + 1))
-    found = next((one for one in spans if tokens[slice(*one)] in _TOGETHER | _IN_TURN), None)
-    if found is None:
-        return
-    start, end = found
-    before, after = clauses_of(tokens[:start])[-1], first_clause(tokens[end:])
-    if not before.form == after.form == FINITE:
-        return
-    in_turn, together = (_IN_TURN, _SAID_IN_TURN), (_TOGETHER, _SAID_TOGETHER)
-    is_together = tokens[start:end] in _TOGETHER
-    (others, forbidden), elsewhere = in_turn if is_together else together, _elsewhere(caption)
-    said = _SAID_TOGETHER if is_together else _SAID_IN_TURN
-    if forbidden.isdisjoint(elsewhere) and (not elsewhere or said & elsewhere):
-        for phrase in sorted(others):
-            yield caption.replaced("attribute", start, end, phrase)
+    others = caption.clip.others(caption.number)
+    elsewhere = {word for text in others for word in words_of(text)}
+    return not others or bool(said and said.same_side & elsewhere)
 
 
 def change_counts(captions: CaptionSet) -> Iterator[CorruptedPair]:
