@@ -76,22 +76,24 @@ _GIVEN: dict[str, _Given] = {}
 
 
 def _run_once(place: Path, command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command that needs nothing; where the same words come again, lay out what they left.
+    """Run a command that needs nothing; where it comes again, lay out what it left.
 
     A check of a judge leaves nothing that another command reads; the others leave a store with
-    runs from 1 on, if there was none before, and a report.
+    runs from 1 on, if there was none before, by whatever name, and a report.
     """
-    named = re.findall(r"--store (\S+)", command) or [DEFAULT_STORE]
-    is_new = not (place / named[-1]).exists()
-    if command in _GIVEN and (is_new or " check " in command):
-        for name, content in _GIVEN[command].left.items():
-            (place / name).write_bytes(content)
-        return _GIVEN[command].done
+    named = [DEFAULT_STORE, *re.findall(r"--store (\S+)", command)][-1]
+    key = re.sub(r" --store \S+", "", command)
+    is_new = not (place / named).exists()
+    if key in _GIVEN and (is_new or " check " in command):
+        for name, content in _GIVEN[key].left.items():
+            (place / (name or named)).write_bytes(content)
+        return _GIVEN[key].done
     before = set(place.iterdir())
     done = run_command(*shlex.split(command)[1:], cwd=place, env=environment(place))
     made = [] if " check " in command else sorted(set(place.iterdir()) - before)
     if done.returncode == 0 and (is_new or " check " in command):
-        _GIVEN[command] = _Given(done, {path.name: path.read_bytes() for path in made})
+        left = {path.name.replace(named, ""): path.read_bytes() for path in made}
+        _GIVEN[key] = _Given(done, left)
     return done
 
 

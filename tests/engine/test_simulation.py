@@ -34,8 +34,8 @@ def test_a_seed_is_one_schedule(run: Callable[[int], World]) -> None:
     assert [bill.usd for bill in first.bills] == [bill.usd for bill in second.bills]
 
 
-def test_nothing_is_lost_or_paid_twice_in_fifty_schedules(run: Callable[[int], World]) -> None:
-    assert explore(run, [*range(44), *ONCE_BROKEN]) > 2_000
+def test_nothing_is_lost_or_paid_twice_in_two_dozen_schedules(run: Callable[[int], World]) -> None:
+    assert explore(run, [*range(18), *ONCE_BROKEN]) > 800
 
 
 def test_a_question_that_is_not_in_the_ledger_is_noticed(
@@ -47,7 +47,7 @@ def test_a_question_that_is_not_in_the_ledger_is_noticed(
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_or_paid_twice_in_a_hundred_more(
+def test_nothing_is_lost_or_paid_twice_in_forty_more(
     run: Callable[[int], World],
 ) -> None:
-    assert explore(run, range(1_000, 1_100)) > 4_000
+    assert explore(run, range(1_000, 1_040)) > 1_600
