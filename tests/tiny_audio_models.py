@@ -12,7 +12,7 @@ from typing import Any
 
 from needs import needs
 
-needs("torch", "transformers")
+needs("torch", "transformers", "tokenizers")
 
 _CHATML = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"

@@ -5,7 +5,7 @@ from typing import Any
 
 from needs import needs
 
-needs("torch", "transformers")
+needs("torch", "transformers", "tokenizers")
 
 RATE = 8_000
 

@@ -121,9 +121,9 @@ def main(folder: Path) -> None:
     heard = heard_differences(pairs, folder)
     attacked = study.attacked(folder / "audiocaps/val.csv")
     blends: dict[str, tuple[tuple[str, ...], str]] = {
-        "wordllama": (FEATURES, "wordllama"),
+        "caption2vec": (FEATURES, "caption2vec"),
         "minilm": (study.WITH_SENTENCES, "minilm"),
-        "none": (("fluency",), "wordllama"),
+        "none": (("fluency",), "caption2vec"),
     }
     document: dict[str, Any] = {"weights": {}, "voted pairs, cross-validated": {}}
     for name, (features, encoder) in blends.items():

@@ -1,7 +1,7 @@
 """Trains the fluency detector on captions and broken copies of them, and studies it.
 
     python tools/train_fluency.py --captions audiocaps/train.csv
-    python tools/train_fluency.py --study FOLDER --encoders wordllama,minilm
+    python tools/train_fluency.py --study FOLDER --encoders caption2vec,minilm
 
 Training writes weights.npz and recipe.json; the study adds its figures to recipe.json. No text
 goes into either: words are kept as hashes only.
@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train the fluency detector, or study it.")
     parser.add_argument("--captions", type=Path, help="train on the column 'caption' of this CSV")
     parser.add_argument("--study", type=Path, metavar="FOLDER", help="measure on these data sets")
-    parser.add_argument("--encoders", default="wordllama,minilm", help="encoders of the study")
+    parser.add_argument("--encoders", default="caption2vec,minilm", help="encoders of the study")
     options = parser.parse_args()
     if not options.captions and not options.study:
         parser.error("give --captions to train, --study to measure, or both")

@@ -23,8 +23,9 @@ from scipy.optimize import minimize
 from audiocapbench.meta.cheat import attack_pairs
 from audiocapbench.meta.corrupt.captions import caption_set
 from audiocapbench.meta.pairs import CaptionPair, pair_set, read_pairs
-from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.preference.blend import FEATURES, features, static_vectors, tokens_of
+from audiocapbench.metrics.encoders import DEFAULT, load
+from audiocapbench.metrics.preference.blend import FEATURES, features, static_vectors
+from audiocapbench.metrics.text import plain
 from fluency_study import read_rows
 from preference_categories import study as study_categories
 
@@ -52,7 +53,7 @@ def count_tokens(path: Path) -> None:
     captions = [row["caption"] for row in read_rows(path)]
     encoder = static_vectors()
     counts = np.zeros(len(encoder.table), dtype=np.int64)
-    for own in tokens_of(captions, encoder):
+    for own in encoder.tokens(list(map(plain, captions))):
         counts[np.unique(own)] += 1
     seen = np.flatnonzero(counts)
     DATA.mkdir(exist_ok=True)
@@ -199,7 +200,7 @@ def _percent(share: float) -> float:
 def learn(folder: Path, encoders: Sequence[str]) -> None:
     """Learn and measure a blend for each encoder, and write them all."""
     made = {
-        encoder: study(folder, encoder, FEATURES if encoder == "wordllama" else WITH_SENTENCES)
+        encoder: study(folder, encoder, FEATURES if encoder == DEFAULT else WITH_SENTENCES)
         for encoder in encoders
     }
     weights = {encoder: own for encoder, (own, _) in made.items()}
@@ -219,7 +220,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Learn the weights of the metric preference.")
     parser.add_argument("--captions", type=Path, help="count the tokens of the column 'caption'")
     parser.add_argument("--votes", type=Path, metavar="FOLDER", help="learn and measure on these")
-    parser.add_argument("--encoders", default="wordllama,minilm", help="blends to learn")
+    parser.add_argument("--encoders", default="caption2vec,minilm", help="blends to learn")
     options = parser.parse_args()
     if not options.captions and not options.votes:
         parser.error("give --captions to count, --votes to learn, or both")

@@ -47,7 +47,7 @@ def test_the_users_model_is_in_the_table_and_the_others_are_marked(place: Path) 
     assert done.returncode == 0, done.stderr
     assert "made/right" in done.stdout
     assert done.stdout.count("published, not run here") >= 17
-    assert "its encoder is wordllama" in done.stdout
+    assert "its encoder is caption2vec" in done.stdout
     assert "Signature: date|variant:code|" in done.stdout
     assert "published" not in call(place, "split", "1", "--no-published").stdout
 

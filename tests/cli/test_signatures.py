@@ -37,7 +37,7 @@ LINES = (
 def test_a_table_is_followed_by_the_signatures_of_its_numbers(place: Path) -> None:
     # A trial adds its own fields before the protocol.
     rouge = str(compute(["rouge_l"], ["a b"], [["a"]])[0].signature).rpartition("|")[0]
-    judge = str(Elements(load("wordllama")).signature)
+    judge = str(Elements(load("caption2vec")).signature)
     for line in LINES:
         done = run_command(*line.split(), cwd=place)
         assert done.returncode == 0, f"{line}: {done.stderr}"

@@ -393,10 +393,10 @@ def test_costly_encoders_travel_by_name_and_are_held_to_their_weights() -> None:
         name = "tiny@1234abcd"
 
     made = Named()
-    made.loaded_by = (load, ("wordllama",))
+    made.loaded_by = (load, ("caption2vec",))
     kept = pickle.dumps(made)
     assert len(kept) < 500
-    with pytest.raises(MetricError, match="tiny@1234abcd is wordllama@"):
+    with pytest.raises(MetricError, match="tiny@1234abcd is caption2vec@"):
         pickle.loads(kept)
 
 

@@ -20,7 +20,7 @@ from folders import write_tone
 from needs import needs
 from tiny_clap import RATE, pictures, save_tiny_clap
 
-torch = needs("torch")
+torch = needs("torch", "safetensors")
 transformers = needs("transformers")
 
 ODD_TEXTS = ["a dog", "x" * 100_000, "a\0b", "صوت المطر", "🎧", "人们在说话"]

@@ -208,11 +208,11 @@ def test_preference_hears_with_clap_and_reads_as_without(calls: list[tuple[str, 
     said = ["a dog barks twice", "rain falls", ""]
     held_to = [["A dog is barking", "A dog barks"], ["It rains"], ["A bird sings"]]
     heard = compute([BANDS], said, held_to, clips=clips)[0].samples
-    read = features(said, held_to, load("wordllama"))
+    read = features(said, held_to, load("caption2vec"))
     asked = ["preference[clap=bands]", "preference[clap=bands,references=none]"]
     blended, alone = compute(asked, said, held_to, clips=clips)
     for kind, parts, found in (
-        ("wordllama", read, blended),
+        ("caption2vec", read, blended),
         ("none", {"fluency": compute(["fluency"], said, held_to)[0].samples}, alone),
     ):
         weights = load_blend(kind, "clap")[1]

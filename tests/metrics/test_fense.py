@@ -30,49 +30,49 @@ def all_whole(captions: Sequence[str]) -> list[float]:
 def test_a_broken_caption_keeps_a_tenth_of_its_similarity() -> None:
     predictions, references = ["a dog barks and a", "rain"], [["a dog barks"], ["rain falls"]]
     plain = similarity(predictions, references).samples
-    result = fense(predictions, references, "wordllama", all_broken)
+    result = fense(predictions, references, "caption2vec", all_broken)
     np.testing.assert_allclose(result.samples, 0.1 * plain, atol=1e-12)
 
 
 def test_a_probability_at_the_threshold_is_not_above_it() -> None:
     predictions, references = ["a dog barks"], [["a hound"]]
     plain = similarity(predictions, references).samples
-    result = fense(predictions, references, "wordllama", all_whole)
+    result = fense(predictions, references, "caption2vec", all_whole)
     np.testing.assert_array_equal(result.samples, plain)
 
 
 def test_threshold_and_penalty_can_be_set() -> None:
     plain = similarity(["a dog"], [["a hound"]]).score
-    result = fense(["a dog"], [["a hound"]], "wordllama", all_whole, threshold=0.5, penalty=0.25)
+    result = fense(["a dog"], [["a hound"]], "caption2vec", all_whole, threshold=0.5, penalty=0.25)
     assert result.score == pytest.approx(0.75 * plain)
     assert "threshold:0.5|penalty:0.25" in str(result.signature)
 
 
 def test_an_empty_prediction_scores_zero() -> None:
-    assert fense([""], [["a dog"]], "wordllama", load_detector()).score == 0
+    assert fense([""], [["a dog"]], "caption2vec", load_detector()).score == 0
 
 
 def test_without_a_detector_the_message_says_where_to_get_one() -> None:
     with pytest.raises(MetricError, match=r"echecker_clotho_audiocaps_base\.ckpt"):
-        fense(["a"], [["a"]], "wordllama")
+        fense(["a"], [["a"]], "caption2vec")
 
 
 @pytest.mark.parametrize("values", [[0.1], [0.1, 1.2], [0.1, float("nan")], [[0.1], [0.2]]])
 def test_probabilities_that_are_none_are_refused(values: list[float]) -> None:
     with pytest.raises(MetricError, match="The error detector gave"):
-        fense(["a", "b"], [["a"], ["b"]], "wordllama", lambda _: values)
+        fense(["a", "b"], [["a"], ["b"]], "caption2vec", lambda _: values)
 
 
 def test_the_signature_names_encoder_and_detector() -> None:
     detector = load_detector()
-    signature = str(fense(["a"], [["a"]], "wordllama", detector).signature)
-    assert f"encoder:{load('wordllama').name}|refs:mean|detector:{detector.name}|" in signature
-    assert "detector:all_broken|" in str(fense(["a"], [["a"]], "wordllama", all_broken).signature)
+    signature = str(fense(["a"], [["a"]], "caption2vec", detector).signature)
+    assert f"encoder:{load('caption2vec').name}|refs:mean|detector:{detector.name}|" in signature
+    assert "detector:all_broken|" in str(fense(["a"], [["a"]], "caption2vec", all_broken).signature)
 
 
 def test_a_checkpoint_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(MetricError, match="There is no checkpoint at"):
-        fense(["a"], [["a"]], "wordllama", tmp_path / "none.ckpt")
+        fense(["a"], [["a"]], "caption2vec", tmp_path / "none.ckpt")
 
 
 class TestCheckpoint:
@@ -118,7 +118,7 @@ class TestCheckpoint:
         np.testing.assert_allclose(detector.error_probabilities(texts[::-1])[::-1], found)
 
     def test_fense_takes_its_path(self, folder: Path) -> None:
-        result = fense(["a dog barks"], [["a dog"]], "wordllama", str(folder / "small.ckpt"))
+        result = fense(["a dog barks"], [["a dog"]], "caption2vec", str(folder / "small.ckpt"))
         assert "detector:small@" in str(result.signature)
 
     def test_date_takes_its_path_and_cuts_what_it_finds_broken(self, folder: Path) -> None:
@@ -135,25 +135,25 @@ class TestCheckpoint:
     def test_a_missing_vocabulary_is_asked_for(self, folder: Path) -> None:
         (folder / "vocab.txt").unlink()
         with pytest.raises(MetricError, match=r"put its vocab\.txt beside"):
-            fense(["a"], [["a"]], "wordllama", folder / "small.ckpt")
+            fense(["a"], [["a"]], "caption2vec", folder / "small.ckpt")
 
     @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"PK\x03\x04"])
     def test_another_kind_of_file_is_refused(self, folder: Path, content: bytes) -> None:
         (folder / "other.ckpt").write_bytes(content)
         with pytest.raises(MetricError, match="holds weights of a BERT classifier alone"):
-            fense(["a"], [["a"]], "wordllama", folder / "other.ckpt")
+            fense(["a"], [["a"]], "caption2vec", folder / "other.ckpt")
 
     def test_a_checkpoint_that_would_run_code_is_refused(self, folder: Path) -> None:
         torch = needs("torch")
         torch.save({"model_type": Path("x"), "state_dict": print}, folder / "evil.ckpt")
         with pytest.raises(MetricError, match="holds weights of a BERT classifier alone"):
-            fense(["a"], [["a"]], "wordllama", folder / "evil.ckpt")
+            fense(["a"], [["a"]], "caption2vec", folder / "evil.ckpt")
 
     def test_weights_of_something_else_are_refused(self, folder: Path) -> None:
         torch = needs("torch")
         torch.save({"model_type": "x", "state_dict": {"a": torch.ones(1)}}, folder / "x.ckpt")
         with pytest.raises(MetricError, match="weights of a BERT classifier alone"):
-            fense(["a"], [["a"]], "wordllama", folder / "x.ckpt")
+            fense(["a"], [["a"]], "caption2vec", folder / "x.ckpt")
         torch.save([1, 2], folder / "list.ckpt")
         with pytest.raises(MetricError, match="is not a FENSE checkpoint"):
-            fense(["a"], [["a"]], "wordllama", folder / "list.ckpt")
+            fense(["a"], [["a"]], "caption2vec", folder / "list.ckpt")

@@ -16,7 +16,7 @@ def test_the_same_words_are_fully_similar() -> None:
 
 def test_the_score_is_the_mean_cosine_over_references() -> None:
     texts = ["a dog barks", "a hound howls at night", "rain falls"]
-    vectors = load("wordllama").encode(texts).astype(np.float64)
+    vectors = load("caption2vec").encode(texts).astype(np.float64)
     expected = np.mean([vectors[0] @ vectors[1], vectors[0] @ vectors[2]])
     result = similarity(texts[:1], [texts[1:]])
     assert result.samples[0] == pytest.approx(expected, abs=1e-7)
@@ -80,11 +80,13 @@ def test_an_empty_corpus_scores_zero() -> None:
 
 def test_the_signature_names_the_encoder_with_its_fingerprint() -> None:
     signature = str(similarity(["a"], [["a"]]).signature)
-    assert signature.startswith(f"similarity|encoder:{load('wordllama').name}|refs:mean|protocol:2")
+    assert signature.startswith(
+        f"similarity|encoder:{load('caption2vec').name}|refs:mean|protocol:2"
+    )
 
 
 def test_an_encoder_object_serves_as_well_as_its_name() -> None:
-    by_object = similarity(["a dog"], [["a cat"]], load("wordllama"))
-    by_name = similarity(["a dog"], [["a cat"]], "wordllama")
+    by_object = similarity(["a dog"], [["a cat"]], load("caption2vec"))
+    by_name = similarity(["a dog"], [["a cat"]], "caption2vec")
     assert by_object.score == by_name.score
     assert by_object.signature == by_name.signature

@@ -31,7 +31,7 @@ from command import run_command
 from folders import write_folder
 from needs import needs
 
-torch = needs("torch")
+torch = needs("torch", "safetensors")
 needs("transformers")
 
 from audiocapbench.models.local import LocalModel

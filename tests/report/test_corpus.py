@@ -64,13 +64,13 @@ def test_the_published_references_have_the_published_number_of_clips(shared: Pat
 def test_a_map_shows_every_sample_in_its_colour_and_is_the_same_twice(tmp_path: Path) -> None:
     needs("sklearn")
     samples = grouped([open_benchmark("demo")], "category")
-    drawn, label = corpus_map(samples, "wordllama")
-    assert corpus_map(samples, "wordllama")[0] == drawn
+    drawn, label = corpus_map(samples, "caption2vec")
+    assert corpus_map(samples, "caption2vec")[0] == drawn
     assert drawn.count('r="2.2"') == 30
     assert [drawn.count(f'class="point c{n}"') for n in range(6)] == [1, 1, 1, 1, 1, 0]
-    assert "30 samples, first captions by wordllama@" in label
+    assert "30 samples, first captions by caption2vec@" in label
     with pytest.raises(ReportError, match="needs 5 samples"):
-        corpus_map({"mixed": samples["mixed"]}, "wordllama")
+        corpus_map({"mixed": samples["mixed"]}, "caption2vec")
     (tmp_path / "refs.csv").write_text(
         "id,reference\n" + "".join(f"{n},a song number {n}\n" for n in range(9))
     )

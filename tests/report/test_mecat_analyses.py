@@ -368,7 +368,7 @@ def test_weightings_take_the_users_model_in(own: ScoredAnswers, store: Store) ->
     report = weight_report([grown(own), read_scored(4, store)]).to_dict()
     ranked = [one["models"] for one in report["kendall_tau"]]
     assert ranked == [18] * 3 + [16] * 3 + [15] * 3, "one without a total has no rank"
-    assert any("encoder is wordllama" in note for note in report["notes"])
+    assert any("encoder is caption2vec" in note for note in report["notes"])
     assert "made/half (run 4): No total" in " ".join(report["notes"])
     alone = weight_report([own], published=False).to_dict()
     assert [one["tau"] for one in alone["kendall_tau"]] == [None, None, None]

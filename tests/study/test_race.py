@@ -269,7 +269,9 @@ def test_scores_below_zero_count_as_what_they_are(tmp_path: Path) -> None:
     place = write_tones(tmp_path, FEW)
     rows = [told(number) for number in range(FEW)]
     for row in rows:
-        row["references"] = ["Jazz.", "Jazz!"] if row["category"] == "music" else ["Violin."] * 2
+        row["references"] = (
+            ["Opera.", "Opera!"] if row["category"] == "music" else ["Man speaking."] * 2
+        )
     write_lines(place / "tones", rows)
     words = ["--model", "control/wrong", "--model", "control/empty", "--metric", "similarity"]
     found = race(place, *words, "--store", "cosines.db")

@@ -162,7 +162,7 @@ def verified(context: StageContext, model: Model, asked: Mapping[str, str]) -> d
 def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, str]:
     """Clips whose caption an earlier clip has, too, or nearly; the first of each kind stays."""
     clips, plain = list(captions), {clip: plain_words(text) for clip, text in captions.items()}
-    vectors = load("wordllama").encode(list(captions.values())) if clips else np.zeros((0, 1))
+    vectors = load().encode(list(captions.values())) if clips else np.zeros((0, 1))
     found: dict[str, str] = {}
     first: dict[str, str] = {}
     for start in range(0, len(clips), _BLOCK):

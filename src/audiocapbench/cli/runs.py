@@ -279,7 +279,7 @@ def show_benchmarks(
     *,
     by: str = "category",
     map_file: Annotated[Path | None, Option("--map")] = None,
-    encoder: str = "wordllama",
+    encoder: str = "caption2vec",
     sample: Annotated[int, Option(min=1)] = 2000,
     clips: ClipOptions,
     json: bool = False,
@@ -292,7 +292,7 @@ def show_benchmarks(
         by (FIELD): category, benchmark, or a field of the samples such as domain.
         map_file (FILE): Draw what is alike close together (t-SNE): FILE.svg, .png or .pdf; needs
             the extra plots.
-        encoder (NAME): What the map is of: first captions by wordllama, minilm, tinybert or a
+        encoder (NAME): What the map is of: first captions by caption2vec, minilm, tinybert or a
             folder's encoder, or audio by clap[...].
         sample (N): So many samples of each benchmark are on the map.
     """

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
+from audiocapbench.metrics.encoders import DEFAULT
 from audiocapbench.signature import Signature, sign
 
 
@@ -13,7 +14,7 @@ class Elements(ElementComparer):
     @property
     def name(self) -> str:
         encoder = self.encoder.name.partition("@")[0]
-        return "elements" if encoder == "wordllama" else f"elements[encoder={encoder}]"
+        return "elements" if encoder == DEFAULT else f"elements[encoder={encoder}]"
 
     @property
     def signature(self) -> Signature:

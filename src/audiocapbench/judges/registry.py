@@ -162,10 +162,10 @@ def is_listed(name: str) -> bool:
 
 def _elements(options: dict[str, str]) -> Judge:
     from audiocapbench.judges.elements import Elements
-    from audiocapbench.metrics.encoders import load
+    from audiocapbench.metrics.encoders import DEFAULT, load
 
     check_options("elements", options, ["encoder"], JudgeError)
-    return Elements(load(options.get("encoder", "wordllama")))
+    return Elements(load(options.get("encoder", DEFAULT)))
 
 
 def _from_plugin(name: str, options: dict[str, str]) -> Judge:

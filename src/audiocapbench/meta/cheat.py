@@ -69,7 +69,7 @@ def attack_pairs(
             spared = len(own) > 2
             drawn.append((clip, own[0], own[1] if spared else None, own[1 + spared :]))
     honest = [text for _, text, _, _ in drawn]
-    vectors = load("wordllama").encode(honest)
+    vectors = load().encode(honest)
     likeness = vectors @ vectors.T
     np.fill_diagonal(likeness, -np.inf)
     heard = Counter(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.audio import Waveform, wav
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError, did_you_mean
-from audiocapbench.plugins import failure_words
+from audiocapbench.plugins import failure_words, require_packages
 
 _NAME = re.compile(r"(?P<target>[^\[\]]+)(?:\[(?P<options>[^\[\]]*)\])?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -124,6 +124,7 @@ def snapshot(
     repository: str, error: type[AudioCapBenchError], revision: str | None = None, *, download: bool
 ) -> Path | None:
     """The folder of a model's files; None where it is not on disk and may not be fetched."""
+    require_packages(error, "The Hugging Face hub", "hub", "huggingface_hub")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 

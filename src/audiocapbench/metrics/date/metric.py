@@ -15,7 +15,7 @@ from audiocapbench.metrics.date.pieces import (
     StaticPieces,
     piece_encoder,
 )
-from audiocapbench.metrics.encoders import Encoder
+from audiocapbench.metrics.encoders import DEFAULT, Encoder
 from audiocapbench.metrics.encoders.encoder import readable
 from audiocapbench.metrics.fluency.fense import Detector, detect, open_detector, penalise
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions, first_column
@@ -47,7 +47,7 @@ LENGTHS = ("any", "references")
 class DateOptions(TypedDict, total=False):
     variant: str  # of ``VARIANTS``; ``code`` by default
     subtask: str  # a key of ``TOLERANCES``; ``long`` by default, and nothing to ``paper``
-    encoder: str | Encoder | PieceEncoder  # or its name or folder; ``wordllama`` by default
+    encoder: str | Encoder | PieceEncoder  # or its name or folder; ``caption2vec`` by default
     # Of a fluency error; above .9, a prediction keeps a tenth of its similarity.
     error_probabilities: Sequence[float] | FloatArray | None
     detector: Detector | None  # who says them, where they are not given
@@ -85,7 +85,7 @@ def date_and_parts(
 
     A blank prediction scores 0 and counts among the N; a blank reference is refused.
     """
-    model = options["encoder"] = piece_encoder(options.get("encoder", "wordllama"))
+    model = options["encoder"] = piece_encoder(options.get("encoder", DEFAULT))
     fluency: str | bool = options.get("error_probabilities") is not None
     if detector := options.pop("detector", None):
         fluency, options["error_probabilities"] = detect(predictions, detector)
@@ -131,7 +131,7 @@ def prepare_date(**options: Unpack[DateOptions]) -> None:
     _checked(options)
     if options.get("detector"):
         open_detector(options["detector"], "date")
-    piece_encoder(options.get("encoder", "wordllama"))
+    piece_encoder(options.get("encoder", DEFAULT))
 
 
 def _checked(options: DateOptions) -> tuple[str, str, str]:
@@ -174,7 +174,7 @@ def encode_corpus(
         raise MetricError(
             f"DATE ranks a sample among others and got {len(predictions)}: give at least two."
         )
-    model = piece_encoder(options.get("encoder", "wordllama"))
+    model = piece_encoder(options.get("encoder", DEFAULT))
     reading = plain if isinstance(model, StaticPieces) else readable
     answers = [[reading(text) for text in own] for own in references]
     for row, own in enumerate(answers):

@@ -70,7 +70,7 @@ def piece_encoder(encoder: str | Encoder | PieceEncoder) -> PieceEncoder:
 
 
 def _no_pieces(name: str) -> MetricError:
-    instead = "'wordllama', 'minilm', 'tinybert' or a sentence-transformers folder"
+    instead = "'caption2vec', 'minilm', 'tinybert' or a sentence-transformers folder"
     return MetricError(
         f"DATE weighs word pieces, and the encoder {name!r} shows none: use {instead}."
     )

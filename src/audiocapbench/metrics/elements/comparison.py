@@ -86,12 +86,12 @@ class ElementScores(NamedTuple):
 
 
 class ElementComparer:
-    """Compares captions by their content elements; tuned to wordllama's vectors, the default."""
+    """Compares captions by their content elements; tuned to the default encoder's vectors."""
 
     dimensions = ("accuracy", "completeness", "hallucination")
 
     def __init__(self, encoder: Encoder | None = None) -> None:
-        self.encoder = encoder or load("wordllama")
+        self.encoder = encoder or load()
         self.detector = load_detector()
         self._lock = threading.Lock()
         self._forget()

@@ -22,9 +22,9 @@ Likeness = NDArray[np.float32]
 AKIN = 0.5
 SYNONYM = 0.85
 AGAINST = -1.0
-# Cosines of wordllama's vectors below the first are chance, above the second as good as equal.
-COSINE_FLOOR = 0.05
-COSINE_CEILING = 0.70
+# Cosines below the first are chance, above the second as good as equal.
+_COSINES = {"caption2vec": (0.10, 0.75)}
+_COSINES_OF_OTHERS = (0.05, 0.70)
 # Words are compared by their vectors only within things, qualities, counts.
 _CLASSES = {ElementKind.ATTRIBUTE: 1, ElementKind.MOOD: 1, ElementKind.COUNT: 2}
 _SCALE = 127
@@ -39,6 +39,7 @@ class ElementVocabulary:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
+        self._range = _COSINES.get(encoder.name.partition("@")[0], _COSINES_OF_OTHERS)
         self._numbers: dict[str, int] = {}
         self._meanings: dict[str, int] = {}
         self._synonyms: dict[int, set[int]] = {}
@@ -126,8 +127,9 @@ class ElementVocabulary:
     def _compare(self, words: IntArray, others: IntArray) -> Likeness:
         likeness: Likeness = self._vectors[words] @ self._vectors[others].T
         likeness /= np.float32(_SCALE * _SCALE)
-        likeness -= np.float32(COSINE_FLOOR)
-        likeness /= np.float32(COSINE_CEILING - COSINE_FLOOR)
+        floor, ceiling = self._range
+        likeness -= np.float32(floor)
+        likeness /= np.float32(ceiling - floor)
         np.clip(likeness, 0, 1, out=likeness)
         likeness *= self._class[words][:, None] == self._class[others]
         cells, akin = _marked(self._akin, words, others)

@@ -7,22 +7,23 @@ from audiocapbench.errors import MetricError, did_you_mean
 from audiocapbench.metrics.encoders.encoder import PRECISIONS, Encoder
 from audiocapbench.metrics.parallel import NamedWeights
 
-__all__ = ["ENCODERS", "Encoder", "load"]
+__all__ = ["DEFAULT", "ENCODERS", "Encoder", "load"]
 
 ENCODERS = {
     "caption2vec": "static vectors of word pieces, tuned on captions, in this package, no torch",
-    "wordllama": "static word vectors, in the wordllama package, no torch",
     "minilm": "sentence-transformers/all-MiniLM-L6-v2",
     "tinybert": "sentence-transformers/paraphrase-TinyBERT-L6-v2, the encoder of FENSE",
+    "wordllama": "static vectors of the package wordllama, the default of older signatures",
 }
 
-_STATIC = ("caption2vec", "wordllama")
+DEFAULT = "caption2vec"
+_STATIC = (DEFAULT, "wordllama")
 
 _loaded: dict[str, Encoder] = {}
 _loading = threading.Lock()
 
 
-def load(encoder: str = "wordllama", *, download: bool = False) -> Encoder:
+def load(encoder: str = DEFAULT, *, download: bool = False) -> Encoder:
     """Load one of ``ENCODERS``, or of a sentence-transformers folder or .onnx file, once a process.
 
     With ``-tf32`` or ``-bf16`` at its end (``minilm-bf16``), one with torch computes so rounded.

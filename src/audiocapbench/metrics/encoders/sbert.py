@@ -151,7 +151,7 @@ def find_folder(name: str, repository: str, *, download: bool) -> Path:
         raise MetricError(
             f"The encoder {name!r} ({repository}) is not on this disk, and downloads are off: "
             f"allow one with load({name!r}, download=True),{where} or name the folder that holds "
-            "it, or use 'wordllama', which needs no download."
+            "it, or use 'caption2vec', which needs no download."
         )
     return folder
 

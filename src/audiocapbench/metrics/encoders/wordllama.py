@@ -16,7 +16,6 @@ from audiocapbench.metrics.encoders.static import StaticEncoder
 _WHOLE = re.compile(r"^ |  |[<▁]| \Z")  # where a token may go on beyond a space
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_PACKAGE = "wordllama==0.1.0"
 
 
 def load_wordllama() -> StaticEncoder:
@@ -26,8 +25,8 @@ def load_wordllama() -> StaticEncoder:
     weights_file, tokenizer_file = folder / _WEIGHTS, folder / _TOKENIZER
     if not (spec and weights_file.is_file() and tokenizer_file.is_file()):
         raise MetricError(
-            "The encoder 'wordllama' needs two data files of its package; choose another, or: "
-            f"pip install --force-reinstall {_PACKAGE}."
+            "The encoder 'wordllama', of older signatures, needs two data files of its package; "
+            "leave it out, or: pip install --force-reinstall 'audiocapbench[wordllama]'."
         )
     from safetensors import safe_open
     from tokenizers import Tokenizer

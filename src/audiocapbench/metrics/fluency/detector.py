@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.encoders import DEFAULT, Encoder, load
 from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_texts
 from audiocapbench.metrics.shipped import read_lists, shipped_weights, word_set
@@ -148,7 +148,7 @@ def fluency(predictions: Sequence[str], _references: object = None) -> MetricRes
 def fluent_similarity(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
-    encoder: str | Encoder = "wordllama",
+    encoder: str | Encoder = DEFAULT,
     error_weight: float = ERROR_WEIGHT,
 ) -> MetricResult:
     """Score predictions by similarity, less what is broken and what is longer than any reference.

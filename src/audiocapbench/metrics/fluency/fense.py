@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from audiocapbench.audio import sha256
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.encoders import DEFAULT, Encoder, load
 from audiocapbench.metrics.encoders.encoder import label_of
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.metrics.text import plain_captions
@@ -53,7 +53,7 @@ Detector = str | Path | ErrorDetector | Callable[[Sequence[str]], ArrayLike]
 def similarity(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
-    encoder: str | Encoder = "wordllama",
+    encoder: str | Encoder = DEFAULT,
 ) -> MetricResult:
     """Score predictions by the mean cosine between their embedding and their references'.
 

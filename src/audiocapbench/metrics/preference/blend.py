@@ -8,25 +8,27 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.errors import MetricError
 from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
-from audiocapbench.metrics.encoders import Encoder, load
+from audiocapbench.metrics.encoders import DEFAULT, Encoder, load
 from audiocapbench.metrics.encoders.static import StaticEncoder
 from audiocapbench.metrics.fluency.detector import fluency, load_detector
 from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.shipped import shipped_weights
-from audiocapbench.metrics.text import plain, plain_captions
+from audiocapbench.metrics.text import plain_captions
 from audiocapbench.signature import Signature, sign
 
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")
 """What every blend is made of; one with a sentence encoder has ``similarity`` too."""
 
-_STATIC, _SENTENCES = "wordllama", "minilm"
+_SENTENCES = "minilm"
+_OLD = "wordllama"  # whose weights are those of protocol 2
 _WORDS_AT_ONCE = 1024
 _TOKENS_AT_ONCE = 512
 
@@ -50,11 +52,14 @@ class Heard(NamedTuple):
 
 @cache
 def load_blend(kind: str, ears: str = "") -> tuple[str, dict[str, float]]:
-    """Load a name, and weights by feature that add up to 1: of ``wordllama``, or of ``minilm``.
+    """Load a name, and weights by feature that add up to 1: of a static encoder, or of ``minilm``.
 
     ``ears`` that join in have weights of their own, also for ``none``, without references.
     """
-    file, key = ("ears.json", f"{kind}+{ears}") if ears else ("blend.json", kind)
+    blend = "wordllama.json" if kind == _OLD else "blend.json"
+    if kind == _OLD and ears:
+        raise MetricError("preference that hears has no weights for wordllama: leave out encoder")
+    file, key = ("ears.json", f"{kind}+{ears}") if ears else (blend, kind)
     with shipped_weights("preference", file, "The weights of 'preference'") as (name, held):
         weights = {feature: float(value) for feature, value in held["weights"][key].items()}
         return f"{key}@{name}", weights
@@ -63,7 +68,7 @@ def load_blend(kind: str, ears: str = "") -> tuple[str, dict[str, float]]:
 def preference(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]] | None,
-    encoder: str | Encoder = _STATIC,
+    encoder: str | Encoder = DEFAULT,
     *,
     heard: Mapping[str, Heard] | None = None,
 ) -> MetricResult:
@@ -75,36 +80,43 @@ def preference(
     detector, ears = load_detector().name, sorted((heard or {}).items())
     how: dict[str, str | int] = {"references": "none", "blend": "", "detector": detector}
     if references is None:
-        kind, found = "none", {"fluency": fluency(predictions).samples}
+        kind, protocol, found = "none", 2, {"fluency": fluency(predictions).samples}
     else:
         model = load(encoder) if isinstance(encoder, str) else encoder
-        found = features(predictions, references, model)
-        kind, idf = _SENTENCES if "similarity" in found else _STATIC, load_weights()[0]
+        (static, protocol), found = _read_by(model), features(predictions, references, model)
+        kind = _SENTENCES if "similarity" in found else model.name.partition("@")[0]
+        idf = load_weights(static)[0]
         how = {"encoder": model.name, "blend": "", "idf": idf, "detector": detector, "rules": RULES}
     how["blend"], weights = load_blend(kind, "+".join(name for name, _ in ears))
     found |= {name: one.scores for name, one in ears}
     parts = (weight * found[name] for name, weight in weights.items())
     samples = sum(parts, np.zeros(len(predictions)))
-    signature = sign("preference", protocol=2, **how, **{name: one.name for name, one in ears})
+    signature = sign(
+        "preference", protocol=protocol, **how, **{name: one.name for name, one in ears}
+    )
     return MetricResult.of_means("preference", signature, samples)
 
 
 def features(
     predictions: Sequence[str], references: Sequence[Sequence[str]], encoder: Encoder
 ) -> dict[str, FloatArray]:
-    """What the blend is made of, by name: each from 0 to 1, and the higher, the better."""
+    """What the blend is made of, by name: each from 0 to 1, and the higher, the better.
+
+    A static encoder compares words, too; another adds ``similarity``.
+    """
+    static, _ = _read_by(encoder)
     predictions, references = plain_captions(predictions, references)
     cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
     distinct = {case: place for place, case in enumerate(dict.fromkeys(cases))}
     texts, held_to = [one.prediction for one in distinct], [one.references for one in distinct]
     rows = [
         (*one.scores.values(), one.error, not one.unfinished, one.excess)
-        for one in _comparer().compare(list(distinct))
+        for one in _comparer(static).compare(list(distinct))
     ]
     accuracy, completeness, faithfulness, error, whole, excess = np.array(rows).reshape(-1, 6).T
     said = np.array(list(map(bool, texts)), dtype=np.float64)
     found = {
-        "coverage": covered_shares(texts, held_to),
+        "coverage": covered_shares(texts, held_to, static),
         "accuracy": accuracy / 10,
         "completeness": completeness / 10,
         "faithfulness": faithfulness / 10,
@@ -112,7 +124,7 @@ def features(
         "ending": said * whole,
         "length": said / (1 + excess),
     }
-    if encoder.name.partition("@")[0] != _STATIC:
+    if static.name != encoder.name:
         found["similarity"] = np.maximum(mean_cosines(texts, held_to, encoder), 0)
     places = np.array([distinct[case] for case in cases], dtype=np.int64)
     return {name: values[places] for name, values in found.items()}
@@ -122,49 +134,58 @@ def explain_preference(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
     /,
-    **_options: str,
+    encoder: str = DEFAULT,
+    **_ears: str,
 ) -> list[str]:
-    """Say of each prediction what it covers, misses and invents; the encoder plays no part."""
+    """Say of each prediction what it covers, misses and invents."""
+    static, _ = _read_by(load(encoder))
     cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
-    return [one.reasoning for one in _comparer().compare(cases)]
+    return [one.reasoning for one in _comparer(static).compare(cases)]
 
 
 @cache
-def load_weights() -> tuple[str, FloatArray]:
+def load_weights(encoder: StaticEncoder) -> tuple[str, FloatArray]:
     """A name, and how much each token says, the log of how rare it is in captions.
 
     Of the counts that come with the package; tools/train_preference.py makes them.
     """
-    with shipped_weights("preference", "tokens.npz", "The counts of tokens") as (name, held):
+    file = "wordllama.npz" if encoder.name.startswith(_OLD) else "tokens.npz"
+    with shipped_weights("preference", file, "The counts of tokens") as (name, held):
         counts = np.zeros(int(held["vocabulary"]))
         counts[held["tokens"]] = held["counts"]
         return f"tokens@{name}", np.log((int(held["captions"]) + 1) / (counts + 1))
 
 
-def coverage(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> MetricResult:
+def coverage(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], encoder: str = DEFAULT
+) -> MetricResult:
     """Score predictions by how much of their references they cover, from 0 to 1.
 
     Each token of each reference counts with the cosine of the nearest token of the prediction, and
     the more, the rarer it is in captions. What is said beyond the references costs nothing. A blank
-    prediction scores 0; a blank reference is no reference.
+    prediction scores 0; a blank reference is no reference. The encoder is a static one.
     """
-    samples = covered_shares(*plain_captions(predictions, references))
-    fields = {"encoder": static_vectors().name, "idf": load_weights()[0]}
-    return MetricResult.of_means("coverage", sign("coverage", protocol=2, **fields), samples)
+    model, protocol = _read_by(static_vectors(encoder))
+    samples = covered_shares(*plain_captions(predictions, references), model)
+    fields = {"encoder": model.name, "idf": load_weights(model)[0]}
+    signature = sign("coverage", protocol=protocol, **fields)
+    return MetricResult.of_means("coverage", signature, samples)
 
 
-def covered_shares(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
+def covered_shares(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], encoder: StaticEncoder
+) -> FloatArray:
     """The weighted share of the references' tokens that each prediction covers, shape (n,)."""
-    encoder, keys = static_vectors(), list(map(tuple, references))
+    keys = list(map(tuple, references))
     clips = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     texts = list(dict.fromkeys(chain(predictions, *clips)))
-    tokens = dict(zip(texts, tokens_of(texts, encoder), strict=True))
+    tokens = dict(zip(texts, encoder.tokens(texts), strict=True))
     ours = _bags([tokens[text] for text in predictions])
     theirs = _bags([list(chain.from_iterable(tokens[text] for text in key)) for key in clips])
     used, rows = np.unique(np.concatenate([ours.tokens, theirs.tokens]), return_inverse=True)
     table, wanted = encoder.table[used], rows[len(ours.tokens) :]
     table = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), np.float32(1e-9))
-    weights = load_weights()[1][theirs.tokens] * theirs.counts
+    weights = load_weights(encoder)[1][theirs.tokens] * theirs.counts
     clip = np.array([clips[key] for key in keys], dtype=np.int64)
     shares = np.zeros(len(predictions))
     for samples in _alike(np.diff(ours.starts), np.diff(theirs.starts)[clip]):
@@ -214,10 +235,15 @@ def _alike(ours: Ids, theirs: Ids) -> Iterator[Ids]:
             yield samples[start : start + most]
 
 
-def static_vectors() -> StaticEncoder:
-    return cast(StaticEncoder, load("wordllama"))
+def static_vectors(encoder: str = DEFAULT) -> StaticEncoder:
+    """Load an encoder that has a vector for each token; MetricError where it has not."""
+    found = load(encoder)
+    if isinstance(found, StaticEncoder):
+        return found
+    raise MetricError(f"coverage compares tokens, and {encoder} has no vectors of them")
 
 
-def tokens_of(texts: Sequence[str], encoder: StaticEncoder) -> list[list[int]]:
-    """Numbers of the tokens of texts, read as plain ones."""
-    return encoder.tokens(list(map(plain, texts)))
+def _read_by(encoder: Encoder) -> tuple[StaticEncoder, int]:
+    """What tokens are compared by, the default unless the encoder is static, and the protocol."""
+    old = encoder.name.startswith(_OLD)
+    return static_vectors(_OLD if old else DEFAULT), 2 if old else 3

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.encoders import DEFAULT, load
 from audiocapbench.metrics.preference import blend
 from audiocapbench.metrics.preference.blend import Heard
 from audiocapbench.metrics.result import MetricResult
@@ -39,7 +39,7 @@ def preference(
     held_to: Sequence[Sequence[str]],
     /,
     *,
-    encoder: str = "wordllama",
+    encoder: str = DEFAULT,
     references: str = "all",
     **options: Any,
 ) -> MetricResult:
@@ -53,7 +53,7 @@ def preference(
     return blend.preference(predictions, known, encoder, heard=found)
 
 
-def prepare(encoder: str = "wordllama", references: str = "all", **ears: str) -> None:
+def prepare(encoder: str = DEFAULT, references: str = "all", **ears: str) -> None:
     """Load what a run is scored with; MetricError where it cannot be."""
     _check(references, ears.keys())
     prepare_ears(**ears)

@@ -28,6 +28,7 @@ from audiocapbench.engine import answered
 from audiocapbench.errors import DatasetError, MetricError, ReportError, check_known
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
+from audiocapbench.metrics.encoders import DEFAULT
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.metrics.shipped import read_lists
@@ -295,7 +296,7 @@ def stability_report(
             by_group[group] = own
     if not by_group:
         raise ReportError(f"{given.name} has no answers of {', '.join(groups or known)}")
-    encoder = piece_encoder(name.options.get("encoder", "wordllama"))
+    encoder = piece_encoder(name.options.get("encoder", DEFAULT))
     tables: list[Table] = []
     facts: dict[str, Any] = {}
     notes = [NOTES["drawn"]]
