@@ -16,6 +16,7 @@ from audiocapbench.meta.pairs import pair_set, read_pairs
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.preference.blend import (
+    CONTENT,
     coverage,
     features,
     load_blend,
@@ -23,6 +24,7 @@ from audiocapbench.metrics.preference.blend import (
     preference,
     static_vectors,
 )
+from audiocapbench.metrics.preference.hearing import prepare
 from audiocapbench.metrics.text import plain
 from command import run_command
 
@@ -102,6 +104,55 @@ def test_a_score_depends_on_its_own_sample_alone() -> None:
             references[place : place + 1],
         )
         assert [one.samples[0] for one in alone] == [one.samples[place] for one in together]
+
+
+SOUNDS = ("dog barks", "man speaks", "bell rings", "car passes", "baby cries", "bird sings")
+SET = [(f"A {one} in the street", f"A {one} while rain falls") for one in SOUNDS]
+
+
+def contrasted(captions: list[str]) -> Any:
+    return compute(["preference[contrast=set]"], captions, SET)[0]
+
+
+def test_contrasted_a_fixed_sentence_says_nothing_of_any_clip() -> None:
+    sentence = ["A dog barks while a man speaks in the street."] * len(SET)
+    form = features(sentence, SET, load())
+    weights = load_blend("caption2vec")[1]
+    said = np.sum([weights[name] * form[name] for name in weights if name not in CONTENT], axis=0)
+    result = contrasted(sentence)
+    assert result.score == pytest.approx(said.mean(), abs=1e-12)
+    assert result.samples.std() > 0.01
+    assert "|contrast:5|" in str(result.signature)
+
+
+def test_contrasted_an_affix_that_fits_all_clips_gains_nothing() -> None:
+    honest = [f"A {one}." for one in SOUNDS]
+    for affix in ("{} while rain falls.", "{} in the street.", "In the street, {}."):
+        told = [affix.format(one[2:-1]) for one in honest]
+        assert (
+            compute(["coverage"], told, SET)[0].score > compute(["coverage"], honest, SET)[0].score
+        )
+        assert contrasted(told).score < contrasted(honest).score
+
+
+def test_contrasted_the_right_caption_is_above_each_of_the_others() -> None:
+    right = contrasted([f"A {one}" for one in SOUNDS]).samples
+    wrong = contrasted([f"A {one}" for one in SOUNDS[1:] + SOUNDS[:1]]).samples
+    assert (right > wrong + 0.1).all()
+
+
+@pytest.mark.parametrize(
+    ("metric", "clips", "why"),
+    [
+        ("preference[contrast=set]", 1, "two at the least"),
+        ("preference[contrast=yes]", 6, "write set"),
+    ],
+)
+def test_contrast_needs_a_set(metric: str, clips: int, why: str) -> None:
+    with pytest.raises(MetricError, match=why):
+        compute([metric], ["A dog barks"] * clips, SET[:clips])
+    with pytest.raises(MetricError, match="with references"):
+        prepare(contrast="set", references="none", clap="laion")
 
 
 def test_what_is_invented_left_out_or_broken_off_costs() -> None:

@@ -82,7 +82,7 @@ def test_length_raises_no_rank_even_where_it_raises_date(found: Findings) -> Non
 
 def test_the_recipe_is_frozen(found: Findings) -> None:
     assert found.to_dict()["recipe"] == (
-        "date|variant:published|subtask:by-group|d:by-group|encoder:wordllama@461d9f72|refs:mean|"
+        "date|variant:published|subtask:by-group|d:by-group|encoder:caption2vec@c7bfccc5|refs:mean|"
         "fluency:no|length:references|total:Score_Cap|protocol:3"
     )
 

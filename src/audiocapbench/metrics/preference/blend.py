@@ -27,7 +27,11 @@ from audiocapbench.signature import Signature, sign
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")
 """What every blend is made of; one with a sentence encoder has ``similarity`` too."""
 
+CONTENT = ("coverage", "accuracy", "completeness", "faithfulness", "similarity")
+"""The features that hang on a clip's references, which ``contrast`` holds against other clips'."""
+
 _SENTENCES = "minilm"
+_OTHERS = 8  # clips of the set that a caption is also held to
 _OLD = "wordllama"  # whose weights are those of protocol 2
 _WORDS_AT_ONCE = 1024
 _TOKENS_AT_ONCE = 512
@@ -71,11 +75,13 @@ def preference(
     encoder: str | Encoder = DEFAULT,
     *,
     heard: Mapping[str, Heard] | None = None,
+    contrast: bool = False,
 ) -> MetricResult:
     """Score predictions as people would prefer them, from 0 to 1; a blank one scores 0.
 
     What was ``heard`` joins in: ``clap``, ``rate``, both, or ``caf``, which is both in one. Without
-    references that and fluency are all.
+    references that and fluency are all. With ``contrast`` what a caption says counts as far as it
+    fits its clip better than it fits eight others of the set: what fits all clips alike counts 0.
     """
     detector, ears = load_detector().name, sorted((heard or {}).items())
     how: dict[str, str | int] = {"references": "none", "blend": "", "detector": detector}
@@ -87,6 +93,11 @@ def preference(
         kind = _SENTENCES if "similarity" in found else model.name.partition("@")[0]
         idf = load_weights(static)[0]
         how = {"encoder": model.name, "blend": "", "idf": idf, "detector": detector, "rules": RULES}
+        if contrast:
+            others = [features(predictions, own, model) for own in _other_clips(references)]
+            how["contrast"] = len(others)
+            for name in found.keys() & CONTENT:
+                found[name] = found[name] - np.mean([own[name] for own in others], axis=0)
     how["blend"], weights = load_blend(kind, "+".join(name for name, _ in ears))
     found |= {name: one.scores for name, one in ears}
     parts = (weight * found[name] for name, weight in weights.items())
@@ -128,6 +139,19 @@ def features(
         found["similarity"] = np.maximum(mean_cosines(texts, held_to, encoder), 0)
     places = np.array([distinct[case] for case in cases], dtype=np.int64)
     return {name: values[places] for name, values in found.items()}
+
+
+def _other_clips(references: Sequence[Sequence[str]]) -> list[list[Sequence[str]]]:
+    """For each caption the references of other clips, spread over the set, a list a place."""
+    clips = list(dict.fromkeys(map(tuple, references)))
+    if len(clips) < 2:
+        raise MetricError("contrast=set compares clips: give references of two at the least")
+    places = {clip: place for place, clip in enumerate(clips)}
+    count = min(_OTHERS, len(clips) - 1)
+    steps = [1 + number * (len(clips) - 1) // count for number in range(count)]
+    return [
+        [clips[(places[tuple(own)] + step) % len(clips)] for own in references] for step in steps
+    ]
 
 
 def explain_preference(

@@ -41,21 +41,25 @@ def preference(
     *,
     encoder: str = DEFAULT,
     references: str = "all",
+    contrast: str = "none",
     **options: Any,
 ) -> MetricResult:
     """Score as people would prefer, from 0 to 1, by what reads and by the ears that are named.
 
-    With ``references=none`` nothing is read but the caption: what hears, and fluency.
+    With ``references=none`` nothing is read but the caption: what hears, and fluency. With
+    ``contrast=set`` what is read counts as far as it fits this clip better than others of the set.
     """
-    _check(references, options.keys() - set(_BESIDE))
+    _check(references, contrast, options.keys() - set(_BESIDE))
     found = _hear(list(map(plain, predictions)), **options)
     known = None if references == "none" else held_to
-    return blend.preference(predictions, known, encoder, heard=found)
+    return blend.preference(predictions, known, encoder, heard=found, contrast=contrast == "set")
 
 
-def prepare(encoder: str = DEFAULT, references: str = "all", **ears: str) -> None:
+def prepare(
+    encoder: str = DEFAULT, references: str = "all", contrast: str = "none", **ears: str
+) -> None:
     """Load what a run is scored with; MetricError where it cannot be."""
-    _check(references, ears.keys())
+    _check(references, contrast, ears.keys())
     prepare_ears(**ears)
     if references == "all":
         load(encoder)
@@ -68,9 +72,11 @@ def prepare_ears(**ears: str) -> None:
             raise MetricError(_ON_TRIAL.format(name, value))
 
 
-def _check(references: str, ears: Set[str]) -> None:
+def _check(references: str, contrast: str, ears: Set[str]) -> None:
     if references not in ("all", "none"):
         raise MetricError(f"references={references}: write none, or leave it out")
+    if contrast not in ("set", "none") or (contrast == "set" and references == "none"):
+        raise MetricError(f"contrast={contrast}: write set, with references, or leave it out")
     if references == "none" and not ears:
         raise MetricError("preference without references must hear: add clap=…, rate=… or caf=…")
     if "caf" in ears and len(ears) > 1:
