@@ -59,6 +59,8 @@ def test_ties_and_refusals_choose_no_caption() -> None:
         ("If there is a cat, A is better.", Choice.UNKNOWN),
         ("A is the more convincing fake.", Choice.UNKNOWN),
         ("The audio has a cat.", Choice.UNKNOWN),
+        ("A mentions the cat. Still, both captions are equally good.", Choice.UNKNOWN),
+        ("A is the better match. B is general, so it is less specific and accurate.", Choice.FIRST),
     ],
 )
 def test_likely_answers_are_read_as_they_are_meant(answer: str, choice: Choice) -> None:

@@ -169,6 +169,8 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
         value = _stated(clause, own)
         if translated and not value:
             value = _bare(clause.text)
+        if not granted and any(not one.sign and one.weight == VERDICT for one in clause.said):
+            odd = True  # both are called alike
         if not kinds(clause.text) and not value:
             value = _heard(clause.text, own)
             opposed = value * verdict < 0 or (strange and not value)
@@ -197,7 +199,8 @@ def _head(text: str, own: CaptionWords) -> str:
 def _stated(clause: AnswerClause, own: CaptionWords) -> float:
     """What a clause says of the captions, for the first."""
     said, text = clause.said, clause.text
-    if not kinds(text) and (side := own.side(P["denials"].split(text, maxsplit=1)[0])):
+    looked = "" if said or kinds(text) or P["audio_is"].match(text) else text
+    if side := own.side(P["denials"].split(looked, maxsplit=1)[0]):
         # A verdict on what only one of them names.
         found = parser.statements_in(f"{FIRST if side > 0 else SECOND} {text}", None, "")
         said = tuple(one for one in found if one.weight > HINT)
