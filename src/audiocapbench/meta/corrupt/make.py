@@ -161,6 +161,11 @@ class ControlAccuracy(NamedTuple):
     ties: float
 
     @property
+    def far(self) -> float:
+        """How many points from chance it is."""
+        return abs(self.accuracy - _CHANCE)
+
+    @property
     def may_be_chance(self) -> bool:
         return self.interval is None or self.interval.low <= _CHANCE <= self.interval.high
 
@@ -232,38 +237,34 @@ def warnings(check: Check) -> list[str]:
     """One sentence a group for all that reads more than it may, or less, turned round."""
     lines = []
     for group, figures in check.items():
-        off = {
-            name: one
-            for name, one in figures.items()
-            if abs(one.accuracy - _CHANCE) > _NEAR and not (name in _BY_PLACE and one.may_be_chance)
-        }
-        told = [
+        drawn = {name for name in _BY_PLACE if name in figures and figures[name].may_be_chance}
+        off = {name: one for name, one in figures.items() if one.far > _NEAR and name not in drawn}
+        told = ", ".join(
             f"{_CLASSIFIER if name == TRAINED else name} in {one.accuracy:.1f} %"
             + (f" ({one.interval.low:.1f}–{one.interval.high:.1f})" if one.interval else "")
             for name, one in off.items()
-        ]
-        if told:
-            most = max(abs(one.accuracy - _CHANCE) for one in off.values()) + _CHANCE
-            unsure = all(one.may_be_chance for one in off.values())
-            lines.append(
-                f"the true caption of {group} is picked by {', '.join(told)}: who reads alone has "
-                f"up to {most:.1f} %"
-                + (", which so few pairs cannot tell from chance" if unsure else "")
-            )
+        )
+        most = _CHANCE + max((one.far for one in off.values()), default=0.0)
+        unsure = ", which so few pairs cannot tell from chance"
+        unsure *= all(one.may_be_chance for one in off.values())
+        words = f"is picked by {told}: who reads alone has up to {most:.1f} %{unsure}"
+        lines += [f"the true caption of {group} {words}"] if off else []
     return lines
 
 
 def control_facts(check: Check) -> tuple[dict[str, Any], dict[str, Any]]:
     """Figures by group for JSON, of controls and of the classifier."""
-    controls: dict[str, Any] = {group: {} for group in check}
-    trained = {}
-    for group, figures in check.items():
-        for name, one in figures.items():
-            found = {"accuracy": one.accuracy, "ci": one.interval and list(one.interval)}
-            found["turned_round"] = 100 - one.accuracy
-            if name == TRAINED:
-                trained[group] = found
-            else:
-                within = abs(one.accuracy - _CHANCE) <= _NEAR
-                controls[group][name] = found | {"ties": one.ties, "within_3_points": within}
-    return controls, trained
+    facts = {
+        group: {
+            name: {
+                "accuracy": one.accuracy,
+                "ci": one.interval and list(one.interval),
+                "turned_round": 100 - one.accuracy,
+                "ties": one.ties,
+                "within_3_points": one.far <= _NEAR,
+            }
+            for name, one in figures.items()
+        }
+        for group, figures in check.items()
+    }
+    return facts, {group: own.pop(TRAINED) for group, own in facts.items() if TRAINED in own}
