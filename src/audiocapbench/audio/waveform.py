@@ -21,6 +21,7 @@ MOST_BYTES = 1 << 31  # most bytes of one clip that are held in memory
 
 Mono = bool | Literal["mean"]
 """Whether channels become one: by ``Mix``, or by their plain mean, as others' tools do it."""
+_AT_ONCE = 1 << 22  # frames that are looked at together, as hours in double precision are large
 _PART_S = 0.4  # seconds, as of the blocks in which loudness is measured
 _HEARD = 1e-3  # of the loudest part's power; what is below is not counted
 _ROUNDING = 1e-12  # of a part's power with its offset; what is left below is of arithmetic alone
@@ -46,7 +47,8 @@ class Waveform:
         return int(self.samples.shape[1])
 
     def mix(self) -> "Mix":
-        return Mix.of([self.samples], self.rate, self.channels)
+        parts = (self.samples[at : at + _AT_ONCE] for at in range(0, len(self.samples), _AT_ONCE))
+        return Mix.of(parts, self.rate, self.channels)
 
     def mono(self) -> "Waveform":
         """One channel by the rule of ``Mix``."""

@@ -44,15 +44,15 @@ def integrated_loudness(samples: Samples, rate: int) -> float | None:
     block = _BLOCK_S * rate
     if len(samples) < block:
         return None
-    weighted = _k_weighted(samples.astype(np.float64), rate)
     count = round((len(samples) / rate - _BLOCK_S) / (_BLOCK_S * _STEP)) + 1
     starts = [int(_BLOCK_S * place * _STEP * rate) for place in range(count)]
     ends = [int(_BLOCK_S * (place * _STEP + 1) * rate) for place in range(count)]
-    sums = np.vstack([np.zeros(weighted.shape[1]), np.cumsum(weighted**2, axis=0)])
-    channels = weighted.shape[1]
+    until, channels, power = np.minimum(ends, len(samples)), samples.shape[1], np.zeros(count)
     gains = np.array(_SURROUND if channels == 6 else (_GAINS + (1.0,) * channels)[:channels])
-    powers = (sums[np.minimum(ends, len(samples))] - sums[starts]) / block
-    power = powers @ gains
+    for channel, gain in zip(samples.T, gains, strict=True):  # one at a time, as hours are large
+        weighted = _k_weighted(channel.astype(np.float64), rate)
+        sums = np.concatenate([[0.0], np.cumsum(np.square(weighted, out=weighted), out=weighted)])
+        power += gain * (sums[until] - sums[starts]) / block
     with np.errstate(divide="ignore"):
         loudness = -0.691 + 10 * np.log10(power)
     loud = loudness >= _ABSOLUTE
