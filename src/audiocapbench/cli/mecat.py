@@ -1,7 +1,7 @@
 """``audiocapbench mecat``: the analyses of the MECAT paper, on runs and on files."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -95,10 +95,8 @@ def standings(
     models, items = _read_files(runs, references, benchmark or "mecat-caption", how.out)
     with Terminal() as host:
         report = rescored_report(models, items, progress=partial(host.advance, "blind answers"))
-    bad = [line for one in models for line in one.bad]
-    how.write(replace(report, facts=report.facts | {"bad_lines": bad}))
-    say_bad(bad)
-    leave(failed=bool(bad))
+    how.write(report)
+    _leave(models)
 
 
 @options.command(mecat_app.command)
@@ -224,6 +222,10 @@ def _of_answers(
         [row for one in found for row in one.records()],
     )
     how.write(whole)
+    _leave(models)
+
+
+def _leave(models: "Sequence[AnswerSet]") -> None:
     bad = [line for one in models for line in one.bad]
     say_bad(bad)
     leave(failed=bool(bad))

@@ -1,8 +1,8 @@
 """What the analyses read of score tables and files, and how stable DATE is on fewer answers."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from audiocapbench.data.predictions import Asked, PredictionFile, read_predictio
 from audiocapbench.data.records import read_records
 from audiocapbench.engine import answered
 from audiocapbench.errors import DatasetError, MetricError, ReportError, check_known
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
 from audiocapbench.metrics.encoders import DEFAULT
@@ -145,14 +146,12 @@ def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
             samples[key] = Sample(key, Clip.absent(key), "", (), row["group"], 0)
             for scorer, own in scores.items():
                 if text := row.get(scorer.name):
-                    try:
-                        value = float(text)
-                    except ValueError:
-                        value = math.nan
-                    if not abs(value) <= _MOST:
-                        what = f"{where}: {scorer.name} is {text[:40]!r}"
-                        raise ReportError(f"{what}, no number from -1 to 1")
-                    own.add(key, value, (value,), UNSIGNED)
+                    with suppress(ValueError):
+                        if abs(value := float(text)) <= _MOST:
+                            own.add(key, value, (value,), UNSIGNED)
+                            continue
+                    what = f"{where}: {scorer.name} is {text[:40]!r}"
+                    raise ReportError(f"{what}, no number from -1 to 1")
     except DatasetError as error:
         raise ReportError(
             f"{error}; give a run, or a file that "
@@ -268,7 +267,6 @@ _COLUMNS = (
     Column("CV", form="{cv:.2f} %"),
     Column("in the paper", form="{published_cv:.2f} %"),
 )
-_CALM = 3.0
 
 
 def stability_report(
@@ -281,19 +279,15 @@ def stability_report(
     on_group: Callable[[str], None] = lambda _group: None,
 ) -> Findings:
     name = parse_name(metric)
-    unknown = set(name.options) - {"encoder", "variant"}
-    if name.name != "date" or unknown:
+    if name.name != "date" or set(name.options) - {"encoder", "variant"}:
         raise ReportError(f"{metric}: only date[encoder=…,variant=…] is resampled")
     if rounds < 2 or not percents or not all(0 < percent <= 100 for percent in percents):
         raise ReportError("stability needs two rounds at least, and sizes above 0 and up to 100")
     known = QA_CATEGORIES if given.benchmark == QA else GROUPS
     for group in groups:
         check_known("group", group, known, ReportError)
-    by_group: dict[str, list[Sample]] = {}
-    for group in known:
-        own = [one for one in given.samples if one.category == group]
-        if own and (not groups or group in groups):
-            by_group[group] = own
+    every = grouped((one.category, one) for one in given.samples)
+    by_group = {one: every[one] for one in known if one in every and one in (groups or known)}
     if not by_group:
         raise ReportError(f"{given.name} has no answers of {', '.join(groups or known)}")
     encoder = piece_encoder(name.options.get("encoder", DEFAULT))
@@ -324,7 +318,6 @@ def stability_report(
     if not tables:
         raise MetricError("no group has two answers; DATE ranks answers among each other")
     spreads = [row for table in tables for row in table.rows]
-    notes.append(_finding(spreads))
     missing = sum(given.asked[group] - len(own) for group, own in by_group.items())
     if missing:
         notes.append(f"{missing:,} samples without an answer are left out.")
@@ -352,15 +345,3 @@ def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:
         "cv": 100 * deviation / mean if mean else None,
         "published_cv": published().stability.cv.get(group, {}).get(percent),
     }
-
-
-def _finding(spreads: Sequence[Row]) -> str:
-    paper = published().stability
-    theirs = [row[5.0] for row in paper.cv.values()]
-    ours = [row["cv"] for row in spreads if row["percent"] == 5 and row["cv"] is not None]
-    here = f" Here: in {sum(cv < _CALM for cv in ours)} of {len(ours)}." if ours else ""
-    return (
-        f"The paper ({paper.model}, {paper.rounds} rounds, table {paper.table}) finds a CV "
-        f"below {_CALM:g} % at 5 % of the set in {sum(cv < _CALM for cv in theirs)} of "
-        f"{len(theirs)} groups of the full set (its text says seven).{here}"
-    )

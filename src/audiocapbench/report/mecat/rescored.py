@@ -79,7 +79,9 @@ def rescored_report(
     if len(asked) < (whole := published_count(counted, {})):
         said.append(NOTES["part"].format(asked=len(asked), whole=whole))
     report = standings_report(scored, benchmark, published=False, beside=gains, notes=said)
-    return replace(report, facts=report.facts | {"recipe": str(made), "baseline": best and best[0]})
+    facts: Row = {"recipe": str(made), "baseline": best and best[0]}
+    facts["bad_lines"] = [line for one in models for line in one.bad]
+    return replace(report, facts=report.facts | facts)
 
 
 def _baselines(asked: Sequence[Sample], blind: dict[str, str]) -> dict[str, dict[str, str]]:
