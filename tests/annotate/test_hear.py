@@ -11,7 +11,7 @@ import pytest
 import expert_plugin
 from audiocapbench import audio
 from audiocapbench.annotate.experts import DomainRules, decide, kind_of_label, set_up
-from audiocapbench.annotate.stage import open_clips
+from audiocapbench.annotate.stage import list_audio, open_clips
 from audiocapbench.benchmarks.captioning import demo_clips
 from audiocapbench.errors import AnnotationError
 from audiocapbench.store import Store
@@ -309,3 +309,5 @@ def test_a_file_of_a_kind_that_is_not_read_is_said(tmp_path: Path) -> None:
     clips, unreadable = open_clips(tmp_path)
     assert [one.id for one in clips] == ["a.wav"]
     assert sorted(unreadable) == ["b.m4a", "c.WMA", "d.ape"]
+    (tmp_path / "clip").write_bytes(b"no ending")
+    assert list_audio(tmp_path)[1] == {".txt": 1, "no ending": 1}
