@@ -207,10 +207,26 @@ def test_people_compare_blind_and_rate_and_the_papers_statistics_come_out(checke
     assert groups == {"all", "S00", "0M0", "00A", "SMA"}
     assert said["ratings"]["comparisons"][0]["first"] == "S00+SMA"
     assert said["unrated"] == 0
+    assert set(said["rejected"]) == {"00.wav", "01.wav"}
+    assert said["residual_ci"][0] < 2 / 12 < said["residual_ci"][1]
+    made = split(checked, "--shares", "test=1", "--json")
+    assert json.loads(made.stdout)["clips"] == 10
+    sheet = (checked / "made/DATASHEET.md").read_text()
+    assert "| accepted by people | 10 | 2 |" in sheet
+    assert "People rated 12 annotations drawn by lot and found 2 below" in sheet
+    again = annotate(checked, *told)
+    assert again.returncode == 0, again.stderr
+    assert set(json.loads(again.stdout)["rejected"]) == {"00.wav", "01.wav"}
     needs("fastapi")
     from audiocapbench.web.rating.project import read_project
 
     assert read_project(checked / "sheets/rel.toml").people == ("ann",)
+
+
+def test_people_are_sent_the_clips_that_are_in_doubt(checked: Path) -> None:
+    told = ("--per-domain", "1", "--doubts", "2", "--pairs", "0", "--json")
+    made = annotate(checked, "audit", "clips", "--out", "sheets", *told)
+    assert json.loads(made.stdout)["files"] == {"ab.csv": 0, "rel.csv": 12}
 
 
 def test_ratings_of_items_that_are_on_no_sheet_are_refused(checked: Path) -> None:

@@ -7,22 +7,32 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from audiocapbench.annotate.split import key_of, provenance
-from audiocapbench.annotate.stage import Annotation, SourceClip, StageContext, StageResult
+from audiocapbench.annotate.stage import (
+    Annotation,
+    SourceClip,
+    StageContext,
+    StageResult,
+    digest_of,
+)
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs import CaptionPair, preferred
+from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store.cache import STAGES, StageRecord
 
 Opponent = Literal["safe", "wrong", "human"]
 _KINDS: tuple[Opponent, ...] = ("safe", "wrong", "human")
 AB, REL = "ab.csv", "rel.csv"
+BASIC = 3.0
+"""A basic match on the scale of REL; what lies below it is rejected."""
+
 _QUESTIONS = {
     AB: ("pairs", "Choose the better caption: accuracy first, then level of detail."),
     REL: (
@@ -44,6 +54,7 @@ def write_sheets(
     *,
     pairs: int = 150,
     per_domain: int = 100,
+    doubts: int = 0,
     people: Sequence[str] = (),
     seed: int = 0,
 ) -> StageResult:
@@ -78,7 +89,11 @@ def write_sheets(
         opponents[opponent] += 1
     for domain in sorted(set(domains.values())):
         own = [clip for clip in good if domains[clip] == domain]
-        for clip in draw.sample(own, min(per_domain, len(own))):
+        drawn = draw.sample(own, min(per_domain, len(own)))
+        # Those in doubt are looked at besides, and say nothing of how many are wrong.
+        doubtful = [clip for clip in disputed(context, merged, own) if clip not in drawn][:doubts]
+        for clip in (*drawn, *doubtful):
+            items[clip]["doubtful"] = clip in doubtful
             views = merged[clip].captions.items()
             text = " | ".join(f"{view}: {texts[0]}" for view, texts in views)
             items[clip]["rel"] = _item("rel", clip, text)
@@ -96,6 +111,22 @@ def write_sheets(
             write_file(out / f"{project}.toml", "".join(told))
     files = {name: len(lines) for name, lines in rows.items()}
     return StageResult({"files": files, "opponents": dict(opponents)})
+
+
+def disputed(
+    context: StageContext, merged: Mapping[str, Annotation], clips: Sequence[str]
+) -> list[str]:
+    """Clips, first those on which experts, model and filter disagree most."""
+    checked, heard = context.passed("check"), context.passed("hear")
+
+    def doubt(clip: str) -> tuple[float, str]:
+        evidence = heard[clip].document["evidence"]
+        share, least = evidence.get("speech_share"), evidence["thresholds"]["speech_share"]
+        near = 0.0 if share is None else max(0.0, 1 - abs(share - least) / max(least, 1e-9))
+        close = 1 / (1 + max(0.0, checked[clip].document.get("margin", 1e9)))
+        return -(len(merged[clip].conflicts) + near + close), clip
+
+    return sorted(clips, key=doubt)
 
 
 def _item(sheet: str, *content: str) -> str:
@@ -126,11 +157,12 @@ def read_audit(
     if not records:
         how = "run 'annotate audit' with --out first"
         raise AnnotationError(f"{context.project}: has no sheets; {how}")
-    merged = context.merged()
+    merged, before = context.merged(), context.settings.get("audit", {})
     pairs = {
         one["id"]: (clip, one) for clip, r in records.items() for one in r.document.get("ab", ())
     }
     rated = {r.document["rel"]: clip for clip, r in records.items() if r.document.get("rel")}
+    by_lot = {clip for clip, r in records.items() if not r.document.get("doubtful")}
     votes: dict[str, list[str]] = defaultdict(list)
     ratings: dict[str, list[float]] = defaultdict(list)
     for name in people:
@@ -142,7 +174,7 @@ def read_audit(
                 votes[key].append(value)
             elif key in rated and value in ("1", "2", "3", "4", "5"):
                 ratings[key].append(float(value))
-            elif value:
+            elif value and key not in before.get("items", {}):  # of clips that have left
                 known = "is on no sheet" if key not in {*pairs, *rated} else f"is {value[:20]!r}"
                 problems.append(Problem(one.where, key[:40], known))
         opinions.refuse(problems)
@@ -155,10 +187,50 @@ def read_audit(
         texts, kind = (merged[clip].captions["long"][0], str(item["text"])), str(item["opponent"])
         answer = preferred(signs)
         compared.append(CaptionPair(key, clip, *texts, answer, kind, kind, votes=signs))
+    keys = [*pairs, *rated]
+    _keep_verdicts(
+        context, {rated[key]: own for key, own in ratings.items()}, compared, keys, by_lot
+    )
     domains = {key: str(records[clip].document["domain"]) for key, clip in rated.items()}
     by_domain = sorted(ratings.items(), key=lambda one: domains[one[0]])
     unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
     return compared, {(domains[key], key): own for key, own in by_domain}, unrated
+
+
+def _keep_verdicts(
+    context: StageContext,
+    ratings: Mapping[str, Sequence[float]],
+    pairs: Sequence[CaptionPair],
+    items: Sequence[str],
+    by_lot: Container[str],
+) -> None:
+    """Keep what people rejected, below a basic match or behind another clip's caption.
+
+    It leaves 'split'. Of what nobody looked at, as large a share is wrong as of what was drawn by
+    lot; and the margin of similarity is fitted to part what people rejected from the rest.
+    """
+    made = context.kept.records(context.project, "merge")
+    checked, known = context.kept.records(context.project, "check"), context.settings
+    wrong = {clip for clip, own in ratings.items() if sum(own) < BASIC * len(own)}
+    seen = wrong | ratings.keys()
+    worse = {one.clip for one in pairs if one.type == "wrong" and one.answer == 1}
+    before = known.get("audit", {})
+    rejected = {clip: key for clip, key in before.get("rejected", {}).items() if clip not in seen}
+    rejected |= {clip: digest_of(made[clip]) for clip in wrong | worse}
+    margins = {clip: checked[clip].document.get("margin") for clip in seen if clip in checked}
+    fitted = max(
+        (one for one in margins.values() if one is not None),
+        key=lambda limit: sum(
+            (one <= limit) == (clip in wrong) for clip, one in margins.items() if one is not None
+        ),
+        default=None,
+    )
+    drawn = [clip in wrong for clip in seen if clip in by_lot]
+    ends = clopper_pearson(sum(drawn), len(drawn)) if drawn else (None, None)
+    document = {"rated": len(drawn), "below_basic": sum(drawn), "residual_ci": list(ends)}
+    document |= {"rejected": rejected, "margin": fitted if wrong else None}
+    document["items"] = before.get("items", {}) | dict.fromkeys(items, 1)
+    context.kept.put_settings(context.project, "audit", document)
 
 
 def clip_history(context: StageContext, name: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What all stages share: the folder's clips, what each reads of those before it, and keeps."""
 
 import hashlib
+import json
 import re
 import time
 from collections import Counter, defaultdict
@@ -44,6 +45,7 @@ _TOLD = ("title", "description", "source", "licence", "license", "domain")
 _PAUSE_S = 0.5
 _DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
 HEARD, MERGED, CHECKED = _DONE.values()
+PEOPLE = "accepted by people"
 _STEPS = {"unreadable": "can be read", "duplicate": "not there twice", "no_domain": "has a domain"}
 
 
@@ -168,6 +170,11 @@ def prompt(name: str) -> tuple[str, str]:
     return text, hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+def digest_of(record: StageRecord) -> str:
+    """A hash of the annotation that a record holds: a verdict on it is of no other."""
+    return hashlib.sha256(json.dumps(record.document["annotation"]).encode()).hexdigest()[:16]
+
+
 class StageResult(NamedTuple):
     """What a stage came to, as JSON, and whether every clip got through."""
 
@@ -205,7 +212,17 @@ class StageContext:
             raise AnnotationError(f"{self.project}: has not been {_DONE[stage]}; {how}")
         records = self.kept.records(self.project, stage)
         good = {clip: one for clip, one in sorted(records.items()) if one.status == "ok"}
+        gone = self.rejected() if stage == "check" else ()
+        good = {clip: one for clip, one in good.items() if clip not in gone}
         return {clip: one for clip, one in good.items() if (self.root / clip).exists()}
+
+    def rejected(self) -> set[str]:
+        """Clips whose annotation, as it still is, people have rejected."""
+        verdicts = self.settings.get("audit", {}).get("rejected", {})
+        made = self.kept.records(self.project, "merge") if verdicts else {}
+        return {
+            clip for clip, key in verdicts.items() if clip in made and key == digest_of(made[clip])
+        }
 
     def merged(self) -> dict[str, Annotation]:
         read, records = Annotation.model_validate, self.passed("merge")
@@ -258,7 +275,7 @@ def fates(context: StageContext, checks: Sequence[str]) -> dict[str, tuple[str, 
     """The first step that each clip did not pass, in the order of checks, and why; of others ""."""
     heard, merged, checked = (context.kept.records(context.project, one) for one in STAGES[:3])
     there = {one.encode("utf-8", "replace").decode() for one in list_audio(context.root)[0]}
-    drawn = context.settings.get("hear", {}).get("sample")
+    drawn, gone = context.settings.get("hear", {}).get("sample"), context.rejected()
     found: dict[str, tuple[str, str]] = {}
     for clip in sorted(there | heard.keys()):
         one = heard.get(clip)
@@ -273,6 +290,8 @@ def fates(context: StageContext, checks: Sequence[str]) -> dict[str, tuple[str, 
             found[clip] = (MERGED, made.error or "" if made else "has not been merged yet")
         elif (own := checked.get(clip)) is None:
             found[clip] = (CHECKED, "has not been checked yet")
+        elif clip in gone:
+            found[clip] = (PEOPLE, "was rejected by people")
         else:
             failed = own.document["failed"]
             step = min(failed, key=[*checks, *failed].index, default="")

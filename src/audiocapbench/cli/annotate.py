@@ -332,6 +332,7 @@ def audit(
     ratings: list[str] | None = None,
     pairs: Annotated[int, Option(min=0)] = 150,
     per_domain: Annotated[int, Option(min=0)] = 100,
+    doubts: Annotated[int, Option(min=0)] = 0,
     person: list[str] | None = None,
     seed: int = 0,
     at: options.StoreOptions,
@@ -339,7 +340,8 @@ def audit(
     """Have people say how good annotations are: first with --out, then with --ratings.
 
     ab.csv sets captions against safe, wrong and people's ones, blind: put a, b or tie into
-    'preferred'. rel.csv has a 'rating' from 1 to 5 for all views of a clip.
+    'preferred'. rel.csv has a 'rating' from 1 to 5 for all views of a clip. What people reject
+    leaves the next 'annotate split'.
 
     Args:
         folder: A folder that 'annotate check' has checked.
@@ -347,6 +349,7 @@ def audit(
         ratings (FILE): A sheet with ratings, or a rating project of the store; may be repeated.
         pairs (N): Items of the A/B sheet.
         per_domain (N): Clips of each domain on the REL sheet.
+        doubts (N): Clips of each domain besides, on which experts, model and filter disagree most.
         person (NAME): Who rates, to have projects for 'view --rate' too; may be repeated.
     """
     from audiocapbench.annotate.audit import write_sheets
@@ -356,7 +359,7 @@ def audit(
     if out is not None and not ratings:
         clips, _ = open_clips(folder, follow_links=True)
         with at.open() as kept:
-            how = {"pairs": pairs, "per_domain": per_domain, "seed": seed}
+            how = {"pairs": pairs, "per_domain": per_domain, "doubts": doubts, "seed": seed}
             made = write_sheets(StageContext(folder, kept), clips, out, **how, people=person or ())
         words = (f"{out / name}: {n:,} items." for name, n in made.document["files"].items())
         show_facts(made.document, *words, json=at.json)

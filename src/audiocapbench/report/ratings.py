@@ -324,11 +324,8 @@ def _share(hits: Any) -> ValueWithInterval:
     return ValueWithInterval(*((count / total, wilson(count, total)) if total else (None, None)))
 
 
-_BASIC = 3.0  # a basic match on the scale; what lies below it is rejected
-
-
 def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
-    from audiocapbench.annotate.audit import read_audit
+    from audiocapbench.annotate.audit import BASIC, read_audit
 
     pairs, ratings, unrated = read_audit(context, people)
     tables: list[Table] = []
@@ -342,7 +339,7 @@ def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
         rows: list[Row] = [
             {"annotations": name, "n": len(every), "share": _share(hits)}
             for name, hits in (
-                ("rejected: below a basic match (3)", every < _BASIC),
+                ("rejected: below a basic match (3)", every < BASIC),
                 ("no match (1)", every == 1),
                 ("high match (4 or 5)", every >= 4),
             )
@@ -351,8 +348,15 @@ def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
         domains = dict.fromkeys(domain for domain, _ in ratings)
         sides = ["+".join(one for one in domains if letter in one) for letter in "SA"]
         compare = [":".join(sides)] if all(sides) and sides[0] != sides[1] else []
-        rated = _rated_groups(ratings, _BASIC, compare)
+        rated = _rated_groups(ratings, BASIC, compare)
+        kept = context.settings["audit"]
         notes = [f"{unrated:,} items of the sheets have no rating."] if unrated else []
+        notes.append(f"{len(kept['rejected']):,} that people rejected leave the next 'split'.")
+        if kept["margin"] is not None:
+            notes.append(
+                f"Similarity parts them best from the rest at --margin {kept['margin']:.2f}."
+            )
+        facts |= {key: kept[key] for key in ("rejected", "residual_ci", "margin")}
         columns = ("annotations", "n", Column("share", form="%"))
         shares = Table("Annotations as people rate them", rows, columns, notes)
         tables += [*rated.tables(), shares]
