@@ -125,9 +125,10 @@ def wording(case: ClipCase) -> Iterator[str]:
 
 @_remembered
 def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str]:
-    own = _READ["number"].sub("10", _READ["quote"].sub("words", text))
+    bare, count = _READ["quote"].sub("words", text), len(text.split())
+    own = _READ["number"].sub("10", bare)
     own = _READ["topic"].sub("words", own) if is_spoken else own
-    count, open_end = len(text.split()), split(text).unfinished or _READ["open"].search(text)
+    open_end = split(bare).unfinished or _READ["open"].search(bare)
     found = {
         f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,
         f"has more than {_SENTENCES} sentences": part == "long" and sentences(text) > _SENTENCES,
