@@ -40,6 +40,7 @@ _CHOICES = (Choice.UNKNOWN, Choice.FIRST, Choice.SECOND)
 # What statements count, what is left of a granted one, and the least that a choice needs.
 _WEIGHT = {HINT: 0.5, TRUTH: 2.0, VERDICT: 4.0}
 _GRANTED, _ENOUGH = 0.3, 1.5
+_LONGEST = 3_000  # characters that are weighed: of a longer answer the two ends
 _SHORT = 5  # words of another language, less than these, that name one caption and no more
 
 
@@ -82,16 +83,15 @@ def read_graded(answer: str, first: str, second: str, labels: Labels | None = No
 def read_likely(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
     """What an answer to a question about two captions likely chooses, else unknown."""
     text = (
-        P["fence"]
-        .sub("", parser.ends_of(without_thoughts(answer) or "", parser.LONGEST, "\n"))
-        .strip()
+        P["fence"].sub("", parser.ends_of(without_thoughts(answer) or "", _LONGEST, "\n")).strip()
     )
     words = content_words(first), content_words(second)
     own = CaptionWords(words[0] - words[1], words[1] - words[0])
     text = _reworded(text, "before")
     named = P["quotation"].sub(lambda one: own.name(one[0], one[0], _NAMES), text)
     english = _in_english(named, first, second)
-    marked = _reworded(marks.mark(english or named, first, second, labels or Labels()), "all")
+    said = parser.ends_of(english or named, _LONGEST, "\n")
+    marked = _reworded(marks.mark(said, first, second, labels or Labels()), "all")
     marked = P["about_it"].sub(
         lambda one: own.name(one[0], one["after"] or one["before"], (FIRST, SECOND)), marked
     )
