@@ -17,7 +17,8 @@ from typing import NamedTuple
 import annotations
 from audiocapbench.benchmarks.captioning import demo_clips
 from audiocapbench.store import DEFAULT_STORE
-from command import COMMAND, run_command
+from command import run_command
+from forks import Forked
 from needs import needs
 from plugin import environment, install_package
 
@@ -101,10 +102,8 @@ def _look(
     place: Path, words: Sequence[str], env: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
     """Open a page that is served, and end the server as a reader does."""
-    command = [*COMMAND, "view", *words, "--port", "0", "--no-open"]
-    server = subprocess.Popen(
-        command, cwd=place, env=dict(env), stdout=-1, stderr=subprocess.STDOUT, text=True
-    )
+    command = ["-m", "audiocapbench", "view", *words, "--port", "0", "--no-open"]
+    server = Forked(*command, cwd=place, env=env, stdout=-1, stderr=subprocess.STDOUT)
     assert server.stdout is not None
     address = server.stdout.readline().strip()
     try:
@@ -112,7 +111,8 @@ def _look(
     finally:
         server.send_signal(signal.SIGINT)
         told, _ = server.communicate(timeout=120)
-    ended = 0 if server.returncode in (0, 130) else server.returncode
+    ended = server.wait()
+    ended = 0 if ended == 130 else ended
     return subprocess.CompletedProcess(command, ended, "", told)
 
 

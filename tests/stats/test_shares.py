@@ -108,7 +108,7 @@ def test_a_difference_that_is_the_same_everywhere_is_not_certain() -> None:
 @pytest.mark.parametrize("both", [0.5, 0.8, 0.95])
 def test_intervals_of_differences_of_shares_hold_the_truth(both: float) -> None:
     generator = np.random.default_rng(4)
-    held, rounds = 0, 150
+    held, rounds = 0, 80
     for _ in range(rounds):
         same = generator.random(30) < 0.6
         first, second = (generator.random(30) < both for _ in range(2))
@@ -119,7 +119,7 @@ def test_intervals_of_differences_of_shares_hold_the_truth(both: float) -> None:
 
 def test_an_interval_of_a_difference_holds_0_only_where_its_p_value_tells_no_difference() -> None:
     generator = np.random.default_rng(6)
-    for number in range(60):
+    for number in range(30):
         kind = number % 3
         first = (generator.random(40) < 0.6).astype(float) if kind else generator.random(40)
         second = np.where(generator.random(40) < 0.25, 1.0, first) if kind else first * 0.9
