@@ -10,7 +10,7 @@ import pytest
 from audiocapbench.benchmarks.mecat.groups import QA_CATEGORIES
 from audiocapbench.data import Sample
 from audiocapbench.report.mecat.answers import AnswerSet
-from audiocapbench.report.mecat.rescored import rescored_report
+from audiocapbench.report.mecat.rescored import RECIPE, rescored_report
 from audiocapbench.table import Findings
 from command import run_command
 from mecat_runs import few_items, questions, right, sentence
@@ -80,7 +80,12 @@ def test_length_raises_no_rank_even_where_it_raises_date(found: Findings) -> Non
     assert rows["joining"]["figures"]["score"] < rows["blind"]["figures"]["score"]
 
 
+def test_a_person_is_held_to_no_words_of_their_own(found: Findings) -> None:
+    assert by_model(found)["a person"]["as_paper"] is None
+
+
 def test_the_recipe_is_frozen(found: Findings) -> None:
+    assert "encoder=" in RECIPE, "another default encoder is no other recipe"
     assert found.to_dict()["recipe"] == (
         "date|variant:published|subtask:by-group|d:by-group|encoder:caption2vec@c7bfccc5|refs:mean|"
         "fluency:no|length:references|total:Score_Cap|protocol:3"
