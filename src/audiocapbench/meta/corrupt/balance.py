@@ -32,7 +32,7 @@ Keys = NDArray[np.uint32]
 Owners = NDArray[np.int64]
 IntArray = NDArray[np.integer[Any]]
 _UNMET, _HELD_BACK = 1000, 2.0
-_MOST_A_CAPTION = 6
+_MOST_A_CAPTION = 12
 # False captions that are this much less likely read odd, where neither the package's captions nor
 # the set's are more used to them: nats a caption, nats a word, and of words together.
 _ODD = (7.0, 1.0, 1.0)
@@ -40,7 +40,7 @@ _ODD = (7.0, 1.0, 1.0)
 # leans so much the other way.
 _LEAN = 0.06
 # How much oftener a rule may say true than false, of all pairs, and a word, of those that have it.
-_OF_PAIRS, _OF_WORDS, _FEW = 0.02, 0.1, 2
+_OF_PAIRS, _OF_WORDS, _FEW = 0.02, 0.1, 3
 _SCALES = {"number of letters": 0.1, "number of words": 0.5}
 
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, zip_longest
@@ -30,11 +30,15 @@ from audiocapbench.meta.corrupt.captions import (
     CorruptedPair,
     Corruption,
     ReferenceCaption,
+    Tokens,
+    excluding,
     meaning_of,
+    nouns,
     plain_form,
+    unlike,
     words_of,
 )
-from audiocapbench.meta.corrupt.events import core, mentions
+from audiocapbench.meta.corrupt.events import core, deeds_of, mentions
 from audiocapbench.meta.corrupt.exchanges import is_other_number
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
 from audiocapbench.meta.scorers.scorer import TrialSettings
@@ -152,7 +156,8 @@ def _suggested(
     captions: CaptionSet, kind: Corruption
 ) -> Mapping[tuple[str, int], list[CorruptedPair]]:
     """What rules make of each caption: some likelier than it is, and as many that are less so."""
-    found = grouped((one.caption, one) for one in RULES[kind](captions))
+    made = (_suggest_nouns if kind == "noun" else RULES[kind])(captions)
+    found = grouped((one.caption, one) for one in made)
     drawn = {
         key: random.Random(f"{kind} {key}").sample(made, min(_LOOKED_AT, len(made)))
         for key, made in found.items()
@@ -164,6 +169,28 @@ def _suggested(
         likelier = [one for one in own if known[one.false] > true]
         found[key] = likelier[:_A_SIDE] + [one for one in own if known[one.false] <= true][:_A_SIDE]
     return found
+
+
+def _suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """What a model may choose from: nouns and deeds that no reference means, fitting or not."""
+    deeds: dict[str, Counter[Tokens]] = defaultdict(Counter)
+    told = captions.captions
+    places = [(caption, *deed) for caption in told for deed in deeds_of(caption.tokens)]
+    for caption, start, end, form in places:
+        deeds[form][caption.tokens[start:end]] += 1
+    for caption, start, end, form in places:
+        clip, verb = caption.clip, caption.tokens[end - 1]
+        for deed, count in deeds[form].items():
+            noun, same = nouns().get(deed[0]), deed[-1] == verb
+            meant = noun is None and meaning_of(deed[0]) in clip.meanings
+            heard = clip.words & excluding(noun.family) if noun else meant
+            if count > 1 and not heard and (same or meaning_of(deed[-1]) not in clip.meanings):
+                yield caption.replaced("noun", start, end, deed)
+    for caption in captions.captions:
+        for start, own in enumerate(map(nouns().get, caption.tokens)):
+            for other in unlike(own) if own else ():
+                if not caption.clip.words & excluding(other.family):
+                    yield caption.replaced("noun", start, start + 1, (other.word,))
 
 
 def _questions(tasks: Iterable[CorruptedPair]) -> Benchmark:
