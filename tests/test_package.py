@@ -3,10 +3,13 @@
 import re
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Set
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -161,6 +164,22 @@ def test_every_module_of_ours_that_is_imported_is_there() -> None:
         if module.split(".")[0] == "audiocapbench" and module not in written()
     ]
     assert not missing
+
+
+def test_what_a_file_imports_is_declared_and_no_guest_of_another_package() -> None:
+    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    given = chain(project["dependencies"], *project["optional-dependencies"].values())
+    declared = {re.split(r"[^\w.-]", one)[0].lower().replace("_", "-") for one in given}
+    brought_by = packages_distributions()
+    wrong = [
+        f"{module} imports {name}"
+        for module, text in written().items()
+        for name in re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)
+        if name not in sys.stdlib_module_names | {"audiocapbench"}
+        and name in brought_by
+        and declared.isdisjoint(one.lower().replace("_", "-") for one in brought_by[name])
+    ]
+    assert not wrong
 
 
 def test_no_file_imports_itself_by_a_detour() -> None:

@@ -13,6 +13,7 @@ from audiocapbench.engine.books import Books
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from audiocapbench.store.ledger import Reservation, Scope
+from command import run_command
 from fakes.gemini_batches import GeminiBatchServer
 from fakes.gemini_server import content
 from fakes.openai_batches import OpenAIBatchServer, completion
@@ -131,6 +132,23 @@ def test_the_same_command_started_again_has_what_is_left_and_another_its_own(
     before = bills.usd
     other = asked(place, budget=0.02, limit=2)
     assert other.spending.spent_usd == pytest.approx(bills.usd - before)
+
+
+@pytest.mark.usefixtures("keys")
+def test_the_same_words_typed_again_have_what_is_left(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    server.reply = bills = Bills(1, 500, 900, half=False)
+    words = f"run tones --model {MODEL} --metrics rouge_l --yes --store {STORE} --budget".split()
+    ended = [run_command(*words, "0.04", cwd=place) for _ in range(3)]
+    assert [one.returncode for one in ended] == [1, 1, 1], ended[0].stderr
+    spent = bills.usd
+    assert spent <= 0.04 + 900 * 10 / 1e6
+    assert f"the budget is spent: {budget.dollars(spent)} of " in ended[-1].stderr
+    assert run_command(*words, "0.02", "--limit", "2", cwd=place).returncode == 0
+    assert bills.usd == spent  # another command, whose answers are there
+    run_command(*words, "0.06", cwd=place)
+    assert spent < bills.usd <= 0.06 + 900 * 10 / 1e6
 
 
 @pytest.mark.usefixtures("keys")

@@ -4,6 +4,7 @@ where results go besides the terminal, which is never a file that is also read."
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from functools import cache, wraps
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 from annotated_types import Ge
-from click import get_current_context
 from typer import Option
 from typer.models import ParameterInfo
 from typing_extensions import is_typeddict
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from audiocapbench.engine import Asking
     from audiocapbench.scores.table import ScoreTable
     from audiocapbench.store import Store as OpenStore
+
+_started: ContextVar[typer.Context | None] = ContextVar("started", default=None)
 
 # What a word ends with that is a file even where there is none.
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".parquet")
@@ -221,7 +223,7 @@ class Session:
         from audiocapbench.engine import Asking
         from audiocapbench.engine.budget import command_name
 
-        asking, context = Asking.of(self.requests, **how), get_current_context(silent=True)
+        asking, context = Asking.of(self.requests, **how), _started.get()
         if context is not None and not asking.fresh:
             options = (RequestOptions, Session, Outputs)
             own = {"out", "format", "skip_missing"}.union(*(one.__annotations__ for one in options))
@@ -367,8 +369,10 @@ def command(
 
         @wraps(function)
         def call(**given: Any) -> Any:
-            if is_callback and given.pop("ctx").invoked_subcommand is not None:
+            context: typer.Context | None = given.pop("ctx", None)  # none where Python calls it
+            if context is not None and context.invoked_subcommand is not None:
                 return None
+            _started.set(context)
             for written in (given.get("out"), given.get("per_sample")) if "store" in given else ():
                 refuse_overwriting(written, [store_file(given["store"])])
             values = {name: given.pop(name) for name in own if name in given}
@@ -376,8 +380,7 @@ def command(
             return function(**values, **{name: _made(groups[name], given) for name in groups})
 
         is_callback = add.__name__ == "callback"
-        if is_callback:
-            declared.append(Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context))
+        declared.append(Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context))
         vars(call)["__signature__"] = Signature(declared)
         more = {"cls": ExampleGroup, "invoke_without_command": True} if is_callback else {}
         more |= {} if name is None else {"name": name}
