@@ -53,7 +53,7 @@ def _interval(scorer_name: str) -> Callable[[Sequence[Any]], dict[str, float]]:
     def measure(scores: Sequence[Any]) -> dict[str, float]:
         values = np.array([[one.score.as_float()] for one in scores])
         clips = [str((one.sample_metadata or {}).get(_CLIP, one.sample_id)) for one in scores]
-        bounds = (own.min_value, own.max_value)
+        bounds = own.bounds(float(values.min(initial=0)))
         found = mean_interval(values, first_column, bounds=bounds, clusters=clips)
         return dict(zip(("low", "high"), found or (float("nan"),) * 2, strict=True))
 

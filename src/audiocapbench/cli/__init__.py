@@ -1,6 +1,5 @@
 """The command line: one file a command; parses, calls, prints."""
 
-import gc
 import io
 import os
 import signal
@@ -34,7 +33,6 @@ def interrupt_again(unraisable: "sys.UnraisableHookArgs") -> None:
 def _run() -> None:
     from audiocapbench.cli.app import app
 
-    gc.set_threshold(100_000, 50, 100)  # half a million captions have no cycles to look for
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a dash gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):

@@ -165,9 +165,8 @@ class Group:
         aggregate = scorer.aggregate
         # What is known of a score before it is seen: its bounds, and whether it is made of shares.
         statistics = statistics[present]
-        own, highest = own_scores(statistics, scorer.aggregate), scorer.max_value
-        lowest = 0.0 if np.nanmin(own) >= 0 else -highest
-        how = Resampling(bounds=(lowest, highest), clusters=clips)
+        own = own_scores(statistics, scorer.aggregate)
+        how = Resampling(bounds=scorer.bounds(float(np.nanmin(own))), clusters=clips)
         if self.aggregation is not None:
             aggregate = self.aggregate_of(scorer)
             counts = np.bincount(places, minlength=len(self.weights))

@@ -197,6 +197,10 @@ class Scorer:
     def max_value(self) -> float:
         return find_metric(self.name)[0].max_value if self.dimension is None else MAX_VALUE
 
+    def bounds(self, least: float) -> tuple[float, float]:
+        """Between what samples lie of which the least has so much: below 0 only if one does."""
+        return (0.0 if least >= 0 else -self.max_value, self.max_value)
+
     @property
     def of_corpus(self) -> bool:
         return self.dimension is None and find_metric(self.name)[0].of_corpus
