@@ -311,7 +311,7 @@ def wins(
         kind: What the files are, as 'meta' has it.
         metrics (A,B): Metrics to score preferred captions with, and the others.
     """
-    from audiocapbench.meta.pairs import read_pairs
+    from audiocapbench.meta.pairs import by_votes, read_pairs
     from audiocapbench.meta.votes import project_pairs
     from audiocapbench.report.ratings import win_report
 
@@ -321,7 +321,7 @@ def wins(
     say(*(f"Note: {one}." for one in notes))
     for name in (one for one in file if not Path(one).exists()):
         with _project_store(name, at.store) as kept:
-            pairs += project_pairs(kept, name)
+            pairs += by_votes(project_pairs(kept, name))
     at.show(win_report(pairs, metrics or ()))
 
 

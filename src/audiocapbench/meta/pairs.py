@@ -198,8 +198,7 @@ def read_csv_pairs(
     found = _gather_pairs(path, rows, pairs_of, problems)
     wanted = "'preferred'"
     if any(one.votes for one in found):
-        # Beside votes, an answer that was set when the pair was made is none.
-        found = [one if one.votes else replace(one, answer=None) for one in found]
+        found = by_votes(found)
         wanted = "vote, where others have some"
     ties = sum(str(row.get("preferred")).strip().lower() == "tie" for _, row in rows)
     blank = sum(one.answer is None and not one.votes for one in found) - ties
@@ -211,6 +210,12 @@ def read_csv_pairs(
     said = [f"{reading}; references a pair: {each}", *(f"{path}: {one}" for one in reading.notes)]
     (notes if notes is not None else []).extend(said)
     return found
+
+
+def by_votes(pairs: Pairs) -> list[CaptionPair]:
+    """Pairs of which some have votes: beside these, an answer that was set is none."""
+    voted = any(one.votes for one in pairs)
+    return [replace(one, answer=None) if voted and not one.votes else one for one in pairs]
 
 
 def _gather_pairs(
