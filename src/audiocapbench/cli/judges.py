@@ -125,8 +125,8 @@ def sensitivity(
     from audiocapbench.judges import sensitivity as study_of
     from audiocapbench.judges.check import preview_parts
     from audiocapbench.plan import TaskPlan
+    from audiocapbench.report.judge_studies import sensitivity_sheet, sensitivity_table
     from audiocapbench.report.page.plots import figure_writer
-    from audiocapbench.report.ratings import sensitivity_sheet, sensitivity_table
 
     draw, how = None if out is None else figure_writer(out), session.asking()
     kept = options.open_store(session.store)
@@ -228,7 +228,7 @@ def calibrate(
         category (NAME): Only samples of this category.
         width (X): Say how many ratings an interval of this width takes.
     """
-    from audiocapbench.report.ratings import calibration_report
+    from audiocapbench.report.judge_studies import calibration_report
     from audiocapbench.scores.estimate import Scorer
     from audiocapbench.study.calibration import calibrate_runs, next_answers
 

@@ -60,7 +60,7 @@ def leaderboard(
         query["by_category"] = by_category or table == 2
         found = comparing.leaderboard(store=kept, correction=correction, **query)
         if calibrated is not None:
-            from audiocapbench.report.ratings import calibration_report
+            from audiocapbench.report.judge_studies import calibration_report
             from audiocapbench.study.calibration import calibrate_runs
 
             if len(boards := found.boards) > 1:
