@@ -5,7 +5,7 @@ import pytest
 from audiocapbench.errors import ReplyError
 from audiocapbench.judges.published import audiocapbench_contract
 from audiocapbench.meta.answers.parser import read_answer
-from audiocapbench.meta.scorers.pairwise import read_word
+from audiocapbench.meta.scorers.prompts import read_word
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.replies import without_thoughts
 

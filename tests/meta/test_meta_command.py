@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.meta.scorers.pairwise import document as prompt_document
+from audiocapbench.meta.scorers.prompts import document as prompt_document
 from command import run_command
 from pair_files import human_clip, main_clip, write
 

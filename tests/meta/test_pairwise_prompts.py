@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.answers.marks import Labels
 from audiocapbench.meta.pairs import CaptionPair
-from audiocapbench.meta.scorers.pairwise import (
+from audiocapbench.meta.scorers.prompts import (
     document,
     named_prompt,
     prompt_from,

@@ -138,7 +138,7 @@ def _try_scorers(
     A model is asked with all prompts in turn where the settings say so.
     """
     from audiocapbench.meta.build import refuse_filters
-    from audiocapbench.meta.scorers.pairwise import document
+    from audiocapbench.meta.scorers.prompts import document
     from audiocapbench.meta.trial import try_scorer
 
     prompts = list(document()["prompts"]) if settings.prompt == "all" else [""]
