@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from audiocapbench.data.categories import fold_category
 from audiocapbench.judges.contract import JudgeInput, Verdict
 from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import DEFAULT
+from audiocapbench.metrics.text import plain
 from audiocapbench.signature import Signature, sign
 
 
@@ -31,7 +33,12 @@ class Elements(ElementComparer):
     def judge_many(self, items: Sequence[JudgeInput]) -> list[Verdict]:
         """Judge answers; each verdict depends on its own item alone, to the last bit."""
         cases = [
-            ElementCase(one.prediction, tuple(one.references), one.category, one.transcript)
+            ElementCase(
+                plain(one.prediction),
+                tuple(map(plain, one.references)),
+                fold_category(one.category),
+                one.transcript,
+            )
             for one in items
         ]
         return [Verdict(one.scores, one.reasoning) for one in self.compare(cases)]

@@ -71,7 +71,8 @@ def plain_captions(
 ) -> tuple[list[str], list[list[str]]]:
     """Captions and their references as plain text; MetricError where a sample has none."""
     check_captions(predictions, references)
-    held_to = [list(map(plain, own)) for own in references]
+    distinct = {own: list(map(plain, own)) for own in set(map(tuple, references))}
+    held_to = [distinct[tuple(own)] for own in references]
     check_captions(predictions, held_to, words_needed=True)
     return list(map(plain, predictions)), held_to
 

@@ -5,14 +5,12 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from audiocapbench.data.categories import fold_category
 from audiocapbench.metrics.elements.matching import Matches, ReferenceElements, gather, match
 from audiocapbench.metrics.elements.splitting import Element, ElementKind, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import excess_beyond, load_detector, longest
 from audiocapbench.metrics.porter import stem
-from audiocapbench.metrics.text import plain
 
 RULES = 4  # goes up whenever a score can change
 _WORDS_KEPT = 50_000
@@ -41,6 +39,8 @@ _QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 
 
 class ElementCase(NamedTuple):
+    """A caption and its references as plain text, with one of the paper's categories."""
+
     prediction: str
     references: tuple[str, ...]
     category: str = ""
@@ -111,13 +111,7 @@ class ElementComparer:
     def _compare_block(self, items: Sequence[ElementCase]) -> list[ElementScores]:
         if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:
             self._forget()
-        items = [
-            item._replace(
-                prediction=plain(item.prediction), references=tuple(map(plain, item.references))
-            )
-            for item in items
-        ]
-        keys = [(fold_category(item.category), *item.references) for item in items]
+        keys = [(item.category, *item.references) for item in items]
         new = [key for key in dict.fromkeys(keys) if key not in self._references]
         texts = chain((item.prediction for item in items), *(key[1:] for key in new))
         read = {text: split(text) for text in texts}

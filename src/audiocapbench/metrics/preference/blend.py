@@ -163,6 +163,7 @@ def explain_preference(
 ) -> list[str]:
     """Say of each prediction what it covers, misses and invents."""
     static, _ = _read_by(load(encoder))
+    predictions, references = plain_captions(predictions, references)
     cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
     return [one.reasoning for one in _comparer(static).compare(cases)]
 
