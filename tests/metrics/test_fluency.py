@@ -205,6 +205,44 @@ def test_a_list_of_key_words_is_no_sentence(caption: str) -> None:
     assert fluency([caption]).score < 0.5
 
 
+@pytest.mark.parametrize(
+    "joined",
+    [
+        *(
+            "withbackgroundnoise",
+            "inthebackground",
+            "windandbirds",
+            "mantalkingdogbarking",
+            "thedog",
+        ),
+        *("amanspeaksandadogbarks", "followedbyaman", "aman" * 11, "birdsChirpingInTheTrees"),
+    ],
+)
+def test_words_run_together_are_broken_language(joined: str) -> None:
+    assert fluency([f"a dog barks {joined}", joined]).samples.tolist() == [0, 0]
+    assert fluency([f"A dog barks loudly. A man talks {joined}."]).score < 0.6
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("lawnmower", "voiceover", "bassline", "without", "whether", "herself", "nevertheless"),
+        *(
+            "thunderstorms",
+            "Argentina",
+            "Instagram",
+            "zyzzyvas",
+            "hihat",
+            "synthwave",
+            "grandfather",
+        ),
+    ],
+)
+def test_a_word_that_is_one_is_left_alone(word: str) -> None:
+    known, own = fluency(["a dog barks near the house", f"a dog barks near the {word}"]).samples
+    assert own > known - 0.5
+
+
 def test_an_empty_prediction_scores_zero_and_is_counted() -> None:
     result = fluent_similarity(["", "a dog barks"], [["a dog"], ["a dog barks"]])
     assert result.samples[0] == 0

@@ -7,7 +7,7 @@ shapes and stems of words.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -22,6 +22,7 @@ from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_texts
 from audiocapbench.metrics.shipped import read_lists, shipped_weights, word_set
 from audiocapbench.metrics.text import plain, plain_captions
+from audiocapbench.metrics.wordnet import synonyms
 from audiocapbench.signature import sign
 
 PAUSE = ","
@@ -59,6 +60,10 @@ _MOST_COMPARED = 100
 # Three words and the pauses between them.
 _SHORTEST_LIST = 5
 _MARKS = GRAMMAR | {PAUSE}
+_JOINTS, _SHORT_JOINTS, _NO_JOINTS = (
+    word_set(*_LISTS, name) for name in ("joints", "short_joints", "no_joints")
+)
+_SHORTEST_JOINED, _LONGEST_WORD = 6, 40
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -79,7 +84,8 @@ class FluencyDetector:
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken: the mean over its sentences.
 
-        A caption without a word is broken, and a sentence that was there before or lists words.
+        A caption without a word is broken, and a sentence that was there before, lists words or
+        has words run together.
         """
         check_texts(captions, "The fluency detector")
         distinct = list(dict.fromkeys(captions))
@@ -93,9 +99,41 @@ class FluencyDetector:
             odds = hashed * self.step + features.repetition @ self.repetition + self.bias
             broken = 1 / (1 + np.exp(-np.clip(odds, -60, 60)))
             broken[[one for caption in read for one in _surely_broken(caption)]] = 1.0
+            sentences = list(chain.from_iterable(read))
+            joined = self._run_together(set(chain.from_iterable(sentences)))
+            broken[[not joined.isdisjoint(own) for own in sentences]] = 1.0
             means = mean_by_owner(broken, features.owner, len(block), 1.0)
             found.update(zip(block, means.tolist(), strict=True))
         return np.array([found[text] for text in captions], dtype=np.float64)
+
+    def _run_together(self, words: Iterable[str]) -> set[str]:
+        """Those that are no English word but several, or are longer than any."""
+        letters = {one for one in words if one.isascii() and one.isalpha()} - _NO_JOINTS
+        odd = self._strange(one for one in letters if len(one) >= _SHORTEST_JOINED)
+        endless = {one for one in odd if len(one) > _LONGEST_WORD}
+        starts = [(one, start) for one in odd - endless for start in range(len(one))]
+        parts = {one[start:end] for one, start in starts for end in range(start + 3, len(one) + 1)}
+        real = (parts - self._strange(parts) | _SHORT_JOINTS) - odd
+        return endless | {one for one in odd - endless if _falls_apart(one, real)}
+
+    def _strange(self, words: Iterable[str]) -> set[str]:
+        """Words of neither captions nor WordNet, whose words of three letters are mostly names."""
+        every = list(words)
+        known = np.isin(hash_words(every), self.known).tolist()
+        rest = [word for word, is_known in zip(every, known, strict=True) if not is_known]
+        long = [word for word in rest if len(word) > 3]
+        return set(rest) - {long[place] for place, _ in synonyms(long)}
+
+
+def _falls_apart(word: str, real: set[str]) -> bool:
+    """Whether it is three words or more, or two of which one is a joint: bassline is one word."""
+    fewest: list[tuple[str, ...] | None] = [(), *[None] * len(word)]
+    for end in range(1, len(word) + 1):
+        known = ((fewest[at], word[at:end]) for at in range(end) if word[at:end] in real)
+        cuts = [(*before, last) for before, last in known if before is not None]
+        fewest[end] = min(cuts, key=len, default=None)
+    parts = [part for part in fewest[-1] or () if part != "a"]
+    return len(parts) > 2 or (len(parts) == 2 and not _JOINTS.isdisjoint(parts))
 
 
 def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
@@ -124,7 +162,7 @@ def load_detector() -> FluencyDetector:
     what = "The fluency detector's weights"
     with shipped_weights("fluency", "weights.npz", what) as (name, held):
         detector = FluencyDetector(
-            name=f"hashed@{name}",
+            name=f"hashed@{name}+joints",
             buckets=held["buckets"],
             step=float(held["step"]),
             repetition=held["repetition"].astype(np.float64),
