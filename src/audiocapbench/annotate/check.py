@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+import math
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.rules import RULES, ClipCase, broken_rules
 from audiocapbench.annotate.self_test import self_test
 from audiocapbench.annotate.stage import (
+    NONE,
     Annotation,
     StageContext,
     StageResult,
@@ -24,27 +26,32 @@ from audiocapbench.annotate.stage import (
 )
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, ReplyError, check_known
+from audiocapbench.grouping import grouped
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
 from audiocapbench.metrics.clap import LAION, Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import PACKAGES
+from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.porter import stem
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 from audiocapbench.plugins import plugins
 from audiocapbench.store.cache import Finding, StageRecord
 
-_BLOCK, _COMPARED, _OTHERS, _SHOWN = 1024, 256, 6, 120
+_BLOCK, _COMPARED, _OTHERS, _SHOWN, _MOST_READ = 1024, 256, 6, 120, 32
 _DUPLICATE, _VERIFIED, _SIMILARITY = "near-duplicate", "verified", "similarity"
+_COHERENCE = "coherence"
 KINDS = {
+    _COHERENCE: "has captions that are no more like its questions than those of others are",
     _DUPLICATE: "says nearly the same as another",
     _VERIFIED: "has claims that the second model finds unsupported",
     _SIMILARITY: "is not more like its clip than like others",
 }
 
-ORDER = (*RULES, _DUPLICATE, _VERIFIED, _SIMILARITY)
+ORDER = (*RULES, _COHERENCE, _DUPLICATE, _VERIFIED, _SIMILARITY)
 
 
 def check(
@@ -61,16 +68,15 @@ def check(
     A clip must be more like its caption than like six others by ``margin``, hundredths of a cosine
     or standard deviations of the six: the paper says 6, and does not say of what.
     """
-    known = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
-    name = known[0] if clap is None else parse_name(clap, "an encoder").name
-    check_known("audio-text encoder", name, known, AnnotationError)
+    encoders = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
+    name = encoders[0] if clap is None else parse_name(clap, "an encoder").name
+    check_known("audio-text encoder", name, encoders, AnnotationError)
     merged, heard = context.merged(), context.passed("hear")
     said = context.findings({clip: heard[clip] for clip in merged})
     share = float(context.settings["hear"].get("thresholds", {}).get("speech_share", 0.0))
     captions = {clip: one.captions["long"][0] for clip, one in merged.items()}
-    records: dict[str, StageRecord] = {}
-    good, swapped = list[ClipCase](), list[bool]()
-    not_run: dict[str, str] = {}
+    records, good = dict[str, StageRecord](), dict[str, ClipCase]()
+    swapped, not_run = dict[str, bool](), dict[str, str]()
     looked_at = context.questions("check", dict.fromkeys(merged, context.project))
     with StageRun(context.store, looked_at, clap or "rules") as stage:
 
@@ -81,27 +87,29 @@ def check(
             records[clip] = StageRecord(clip, "check", status, document, words or None)
             stage.tell(clip, captions[clip], words)
 
-        for clip, annotation in merged.items():
-            clip_heard = heard[clip].document
-            case = ClipCase(
-                annotation, clip_heard["domain"], said[clip], share, clip_heard["about"]
-            )
+        for clip, made in merged.items():
+            known = heard[clip].document
+            case = ClipCase(made, known["domain"], said[clip], share, known["about"])
             if failed := broken_rules(case):
                 settle(clip, failed)
             else:
-                good.append(case)
-        left = {clip: text for clip, text in captions.items() if clip not in records}
+                good[clip] = case
+        left = {clip: captions[clip] for clip in good}
+        for clip, apart, wrong in question_margins(good, seed):
+            swapped[clip] = wrong <= 0
+            if apart <= 0:
+                settle(clip, {_COHERENCE: [KINDS[_COHERENCE]]})
+                del left[clip]
         for clip, other in near_duplicates(left, duplicate).items():
             settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
             del left[clip]
-        asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left}
-        doubted = verified(context, verify, asked) if verify and asked else {}
-        for clip, claims in doubted.items():
+        asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left if verify}
+        for clip, claims in verified(context, verify, asked).items() if verify else ():
             settle(clip, {_VERIFIED: claims})
             del left[clip]
         try:
             for clip, apart, wrong in clap_margins(context, left, clap, unit, seed):
-                swapped.append(wrong <= margin)
+                swapped[clip] = swapped.get(clip, False) or wrong <= margin
                 above = f"{apart:.2f} {unit} above other captions"
                 reason = f"clip and caption are alike by {above}, not {margin:g}"
                 settle(clip, {} if apart > margin else {_SIMILARITY: [reason]}, apart)
@@ -111,10 +119,9 @@ def check(
                 settle(clip, {})
     in_order = [records[clip] for clip in merged]
     settings: dict[str, Any] = {"clap": clap, "margin": margin, "unit": unit, "others": _OTHERS}
-    tried = self_test(good, seed, [] if not_run else swapped)
+    tried = self_test(list(good.values()), seed, list(swapped.values()))
     settings |= {"duplicate": duplicate, "seed": seed, "not_run": not_run, "self_test": tried}
-    settings["verify"] = verify and verify.name
-    context.keep("check", in_order, settings)
+    context.keep("check", in_order, settings | {"verify": verify and verify.name})
     kept = [one.clip for one in in_order if one.status == "ok"]
     levels = Counter[str](one["difficulty"] for clip in kept for one in merged[clip].questions)
     document = {
@@ -142,6 +149,8 @@ def _claims_of(heard: StageRecord, said: Mapping[str, Finding], made: Annotation
 
 def verified(context: StageContext, model: Model, asked: Mapping[str, str]) -> dict[str, list[str]]:
     """What a second model finds unsupported in annotations; one it does not read is doubted."""
+    if not asked:
+        return {}
     questions, silent = context.questions("verify", asked), without_audio(model)
     what = "{} annotations to verify"
     context.agree(context.asking.preview([questions], silent, model.name, what))
@@ -178,6 +187,53 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
     return found
 
 
+def question_margins(
+    cases: Mapping[str, ClipCase], seed: int
+) -> Iterator[tuple[str, float, float]]:
+    """How much more a clip's captions are like its questions than others of its domain are.
+
+    And how much more those of yet another are, which are not its own; rare words weigh most.
+    """
+    told, asked = dict[str, Counter[str]](), dict[str, Counter[str]]()
+    for clip, case in cases.items():
+        made = case.annotation
+        told[clip] = _stems(one for own in made.captions.values() for one in own if own[0] != NONE)
+        asked[clip] = _stems(one[part] for one in made.questions for part in ("question", "answer"))
+    known = Counter(word for clip in cases for word in told[clip] | asked[clip])
+
+    def unit(words: Counter[str]) -> dict[str, float]:
+        rare = {one: math.log((len(cases) + 1) / known[one]) for one in words}
+        weights = {one: (1 + math.log(n)) * rare[one] for one, n in words.items()}
+        length = math.hypot(*weights.values()) or 1.0
+        return {one: weight / length for one, weight in weights.items()}
+
+    vectors = {clip: unit(words) for clip, words in told.items()}
+    domains = grouped((case.domain, clip) for clip, case in cases.items())
+    for clip, words in asked.items():
+        own, near = unit(words), domains[cases[clip].domain]
+        drawn = _drawn(near if len(near) > _OTHERS + 1 else cases, clip, seed, _MOST_READ)
+        if len(drawn) <= _OTHERS:
+            continue
+        like = {
+            one: sum(weight * vectors[one].get(word, 0.0) for word, weight in own.items())
+            for one in (clip, *drawn)
+        }
+        mean = sum(like[one] for one in drawn[:-1]) / (len(drawn) - 1)
+        yield clip, like[clip] - mean, like[drawn[-1]] - mean
+
+
+def _stems(texts: Iterable[str]) -> Counter[str]:
+    words = plain_words(" ".join(texts)).split()
+    return Counter(stem(one) for one in words if one not in words_that_are("stop"))
+
+
+def _drawn(pool: Iterable[str], clip: str, seed: int, most: int) -> list[str]:
+    """Others than a clip, by lot; the last of them stands for what is not its own."""
+    lot = hashlib.sha256(f"{seed}\0{clip}".encode()).hexdigest()
+    rest = [one for one in pool if one != clip]
+    return random.Random(lot).sample(rest, min(most + 1, len(rest)))
+
+
 def clap_margins(
     context: StageContext, captions: Mapping[str, str], clap: str | None, unit: str, seed: int
 ) -> Iterator[tuple[str, float, float]]:
@@ -209,9 +265,7 @@ def clap_margins(
                 raise MetricError(f"{path.name} cannot be read any more ({reason})")
         sound = sounds[root / clip][0]
         sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
-        lot = hashlib.sha256(f"{seed}\0{clip}".encode()).hexdigest()
-        rest = [one for one in clips if one != clip]
-        drawn = random.Random(lot).sample(rest, min(_OTHERS + 1, len(rest)))
+        drawn = _drawn(clips, clip, seed, _OTHERS)
         others = np.array([float(sound @ texts[one]) for one in drawn[:_OTHERS]])
         spread = 0.01 if unit == "points" else max(float(others.std(ddof=1)), 1e-9)
         own, wrong = (float(sound @ texts[one]) - float(others.mean()) for one in (clip, drawn[-1]))

@@ -25,7 +25,7 @@ _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
 _NAME_RUN, _CLAUSE, _CHOICE = 3, 5, 4
 _FAULTS = patterns(*_LISTS)
-_MAY = ("question", "speaks of itself or to a reader")
+_OF_QUESTIONS = ("speaks of itself or to a reader", "says nothing")
 _READ = patterns(*_LISTS, "reading")
 _STOP = words_that_are("stop")
 _KNOWN = _STOP | words_that_are("vague") | words_that_are("negators")
@@ -52,12 +52,13 @@ def confidence(case: ClipCase) -> Iterator[str]:
 
 def domain(case: ClipCase) -> Iterator[str]:
     """A view is None exactly where the domain lacks its content, and says so in its wordings."""
+    doubt = _READ["doubt"].search
     for view, letter in _LETTERS.items():
         first, *others = case.annotation.captions[view]
         if (first == NONE) == (letter in case.domain):
             what = "is None" if first == NONE else "is not None"
             yield f"the {view} caption {what}, and its domain is {case.domain}"
-        elif first == NONE and any(view in _claims(one) for one in others):
+        elif first == NONE and any(view in _claims(one) for one in others if not doubt(one)):
             yield f"the {view} caption is None, and a wording of it describes some"
         elif first != NONE and any(_READ["denial"].search(one) for one in (first, *others)):
             yield f"a wording of the {view} caption says that there is none"
@@ -67,7 +68,9 @@ def agreement(case: ClipCase) -> Iterator[str]:
     """No text claims speech or music that the domain, by what experts heard, is without."""
     for name, text in case.annotation.texts():
         if name.startswith(("long", "short", "environment")):
-            for view in _claims(text) & {"speech", "music"}:
+            # What speech is about is not heard.
+            own = _READ["topic"].sub(" ", text) if "S" in case.domain else text
+            for view in _claims(own) & {"speech", "music"}:
                 if _LETTERS[view] not in case.domain:
                     yield f"{name} claims {view} where none was found"
 
@@ -104,7 +107,8 @@ def language(case: ClipCase) -> Iterator[str]:
 @_remembered
 def _is_foreign(text: str) -> bool:
     words = _READ["word"].findall(_READ["quote"].sub(" ", text))
-    common = [one for one in words if one == one.lower()] or words
+    lowered = [one for one in words if one == one.lower()]
+    common = lowered if len(lowered) > 1 else words
     known = sum(map(_is_english, common))
     return bool(_READ["script"].search("".join(words))) or known < _LEAST_KNOWN * len(common)
 
@@ -131,16 +135,18 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     open_end = split(bare).unfinished or _READ["open"].search(bare)
     found = {
         f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,
-        f"has more than {_SENTENCES} sentences": part == "long" and sentences(text) > _SENTENCES,
+        f"has more than {_SENTENCES} sentences": part == "long" and sentences(bare) > _SENTENCES,
         f"has more than {_MOST_WORDS} words": count > _MOST_WORDS,
         "is a single word or none": is_caption and _READ["wordless"].search(text),
         "is cut off": is_caption and open_end,
+        "is a question": is_caption and bare.rstrip().endswith("?"),
         "has a heading": plain_words(plain(text)) != plain_words(text),
         "has parentheses": _READ["bracket"].search(text),
     }
     found |= {what: pattern.search(own) for what, pattern in _FAULTS.items()}
-    # A question may speak to who answers it.
-    return [what for what, is_so in found.items() if is_so and (part, what) != _MAY]
+    # A question may speak to who answers it, and names nothing that is heard.
+    allowed = _OF_QUESTIONS if part == "question" else ()
+    return [what for what, is_so in found.items() if is_so and what not in allowed]
 
 
 def title(case: ClipCase) -> Iterator[str]:
@@ -174,7 +180,7 @@ def repetition(case: ClipCase) -> Iterator[str]:
     """No text says the same over and over, and no two say the same."""
     captions = case.annotation.captions
     for name, text in case.annotation.texts():
-        if _loops(plain_words(text)):
+        if _loops(plain_words(_READ["quote"].sub(" ", text))):
             yield f"{name} repeats itself"
     for view, texts in captions.items():
         if len({plain_words(one) for one in texts}) < len(texts):

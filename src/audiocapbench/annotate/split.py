@@ -272,7 +272,8 @@ def _datasheet(
     steps = Table("From the folder to here", rows, ("step", "left", "went"))
     reasons = [(one["step"], *own) for one in rows for own in one["reasons"].items()]
     told = dict(context.settings)
-    tried = self_test_table(told["check"].get("self_test", ()))
+    rows_tried = told["check"].get("self_test", ())
+    tried = self_test_table(rows_tried)
     records = context.passed("merge")
     experts, domains, models = Counter[str](), Counter[str](), Counter[str]()
     for one in clips:
@@ -296,6 +297,7 @@ def _datasheet(
         told=told | {"check": {**told["check"], "self_test": "above"}},
         made={"Expert": experts, "Domain by": domains, "Merged by": models},
         reasons=reasons,
+        noticed=f"{rows_tried[-1]['recall'] or 0:.0%}" if rows_tried else "none",
         unfiltered=told["check"].get("not_run", {}).get("similarity"),
         rounds=sorted(Counter(one.document["asked"] for one in records.values()).items()),
         costs=paid,
