@@ -51,7 +51,8 @@ def require_packages(
     """Refuse to go on where a package is missing that an extra of this one brings."""
     for package in packages:
         with suppress(ImportError):
-            if find_spec(package) is not None:
+            # A folder of that name, such as wandb itself leaves behind, has no origin.
+            if (found := find_spec(package)) is not None and found.origin is not None:
                 continue
         name = package.replace("_", "-")
         raise error(f"{what} needs {name}: pip install 'audiocapbench[{extra}]'")

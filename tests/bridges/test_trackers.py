@@ -270,7 +270,7 @@ def test_clips_that_cannot_be_played_and_names_that_look_alike_lose_nothing_else
         ("wanb", "did you mean 'wandb'?"),
         ("comet", "there are wandb, mlflow, tensorboard"),
         ("wandb=", "there is no tracker 'wandb='"),
-        ("mlflow", "--track mlflow needs: pip install 'audiocapbench[mlflow]'"),
+        ("mlflow", "--track needs mlflow: pip install 'audiocapbench[mlflow]'"),
     ],
 )
 def test_a_tracker_that_cannot_be_is_refused_before_anything_is_asked(

@@ -22,7 +22,7 @@ from plugin import environment, install
 
 COMMANDS = """demo build annotate run race subset study import score leaderboard compare gate
 variance power report view ratings figures site submission export mecat meta corrupt runs costs
-models metrics judges benchmarks""".split()
+models metrics judges benchmarks doctor""".split()
 
 
 class Asked(NamedTuple):
@@ -36,12 +36,14 @@ def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return run_command(*words, cwd=folder, env=environment(folder))
 
 
-def test_the_help_lists_the_commands_in_the_order_of_a_first_visit(tmp_path: Path) -> None:
+def test_the_help_lists_the_commands_by_the_question_that_they_answer(tmp_path: Path) -> None:
     done = call(tmp_path, "--help")
     assert done.returncode == 0
-    commands = done.stdout.split("Commands:")[1].split("\n\n")[0].split("\n")
-    names = [line.split()[0] for line in commands if line.startswith("  ") and line[2] != " "]
-    assert names == COMMANDS
+    shown = done.stdout.partition("\nFirst:")[2].partition("\n\n  Exit codes")[0]
+    names = [line.split()[0] for line in shown.split("\n") if re.match(r"  \w", line)]
+    assert sorted(names) == sorted(COMMANDS)
+    for question in ("I have captions:", "I must choose a model:", "I keep a benchmark:"):
+        assert f"\n{question}\n" in shown
 
 
 def test_the_version_is_printed(tmp_path: Path) -> None:

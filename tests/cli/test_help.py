@@ -139,7 +139,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 COMPLETED = {
     "lea": "leaderboard",
-    "run demo --metr": "--metrics",
+    "run demo --repe": "--repeats",
     "score 1 --metrics meteor,fluent": "meteor,fluent_similarity",
     "run demo --judge elem": "elements",
     "run demo --model control/s": "control/safe",

@@ -13,10 +13,11 @@ from audiocapbench.data import Sample
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.registry import PRESETS
 from audiocapbench.models.controls import ControlRules
 from audiocapbench.store import Dataset
 
-METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
+METRICS = tuple(PRESETS["paper"])
 _COLUMNS = ("meteor", "bleu_4", "rouge_l")
 _adapter: "Callable[[Any], TypeAdapter[Traits]]" = cache(TypeAdapter)
 _ROOM = 3

@@ -11,7 +11,6 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from time import time
@@ -22,6 +21,7 @@ from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, did_you_mean
 from audiocapbench.files import write_file
+from audiocapbench.plugins import require_packages
 from audiocapbench.report.runs import sample_rows
 from audiocapbench.scores.table import RunTable, ScoreTable
 
@@ -49,10 +49,7 @@ def check_trackers(names: Sequence[str]) -> None:
         if kind not in _TRACKERS or (equals and not place):
             near = did_you_mean(kind, _TRACKERS, "there are")
             raise AudioCapBenchError(f"there is no tracker {name!r}{near}")
-        found = find_spec(kind)
-        # A folder of that name, such as wandb itself leaves behind, has no origin.
-        if found is None or found.origin is None:
-            raise AudioCapBenchError(f"--track {kind} needs: pip install 'audiocapbench[{kind}]'")
+        require_packages(AudioCapBenchError, "--track", kind, kind)
 
 
 def track(

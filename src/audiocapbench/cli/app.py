@@ -15,23 +15,28 @@ from audiocapbench.errors import AudioCapBenchError, StoppedError
 from audiocapbench.version import VERSION
 
 _PROGRAM = "audiocapbench"
-_ORDER = (
-    "demo build annotate run race subset study import score leaderboard compare gate variance "
-    "power report view ratings figures site submission export mecat meta corrupt runs costs models "
-    "metrics judges benchmarks"
-)
+PANELS = {
+    "First": "demo doctor",
+    "I have captions": "score import compare export",
+    "I must choose a model": "run race leaderboard report view variance power figures study costs",
+    "I keep a benchmark": "build annotate benchmarks subset gate ratings site submission mecat",
+    "Whom to believe": "meta corrupt judges",
+    "What there is": "runs models metrics",
+}
+"""The commands by the question that brings somebody here."""
+
 _HOMES = {
     "run": "demo race study",
     "leaderboard": "subset compare gate variance power",
     "score": "import",
     "report": "view figures site submission export",
     "judges": "ratings meta",
-    "runs": "models metrics benchmarks",
+    "runs": "models metrics benchmarks doctor",
 }
-COMMANDS = {name: name for name in _ORDER.split()} | {
+COMMANDS = {name: name for names in PANELS.values() for name in names.split()} | {
     name: home for home, names in _HOMES.items() for name in names.split()
 }
-"""The commands in the order of a first visit, and the module of each."""
+"""The commands, and the module of each."""
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -130,6 +135,15 @@ class Commands(ExampleGroup):
         self._load(COMMANDS)
         return list(COMMANDS)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands by the question that they answer."""
+        widest = max(map(len, COMMANDS))
+        for question, names in PANELS.items():
+            shown = [(name, self.get_command(ctx, name)) for name in names.split()]
+            with formatter.section(question):
+                rows = [(f"{name:<{widest}}", one.get_short_help_str()) for name, one in shown]
+                formatter.write_dl(rows)
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command; for a name that there is not, all are loaded, to find what was meant."""
         self._load([cmd_name] if cmd_name in COMMANDS else COMMANDS)
@@ -183,4 +197,4 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Evaluate audio captioning: models, metrics and judges, with intervals on every number."""
+    """Evaluate audio captioning: models, metrics and judges, with intervals and signatures."""

@@ -82,9 +82,11 @@ def _number(given: str) -> Any:
 
 
 def metric_names(given: str) -> list[str]:
-    from audiocapbench.metrics.names import split_names
+    from audiocapbench.metrics.registry import chosen_metrics
 
-    return split_names(given)
+    names, lacking = chosen_metrics(given)
+    say(*lacking)
+    return names
 
 
 def _run_numbers(ctx: typer.Context, given: Any) -> Any:
@@ -164,7 +166,8 @@ class SharedHelp:
         credentials (FILE): KEY=value lines, such as API keys.
         yes: Agree to what it will cost; do not ask.
         data (DIR): The folder that 'audiocapbench build' made.
-        metrics (A,B): Comma-separated metrics. [default: the benchmark's own]
+        metrics (A,B): Comma-separated metrics, or a preset: aac (what captioning papers report, as
+            far as it can be had here), paper, offline. [default: the benchmark's own, else paper]
         repeats (N): Rounds that a model judges.
         seed (N): Decides what is drawn by lot.
         by (SCORE): Rank by this metric or judge. [default: a judge's overall score, else a metric]
@@ -438,6 +441,8 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
         info.min = next((one.ge for one in notes if isinstance(one, Ge)), info.min)
     if is_option and info.default is ...:
         info.default = f"--{parameter.name.replace('_', '-')}"  # where typer keeps the names
+        other = {"metric": "--metrics", "metrics": "--metric"}.get(parameter.name)
+        info.param_decls = (other,) if other else info.param_decls
     shared: dict[str, tuple[str | None, str]] = {}
     for group in (JudgePanel, SampleOptions, ClipOptions, SharedHelp):
         shared |= _read_help(group)[1]

@@ -205,13 +205,29 @@ def _minute(time: str) -> str:
 
 
 @options.command(app.command)
+def doctor(*, credentials: options.FoundCredentials = None, json: bool = False) -> None:
+    """See what works here and now, what is missing, and the one command that brings it.
+
+    Extras, models, metrics, judges, experts, encoders, formats and keys; nothing is downloaded,
+    nobody is asked, no key is shown.
+    """
+    from audiocapbench.library.doctor import examine
+
+    show_result(examine(), json=json)
+
+
+@options.command(app.command)
 def models(*, json: bool = False) -> None:
-    """List the models that can be asked, with the audio that each takes."""
+    """List the models that can be asked, with the audio that each takes, and what it costs.
+
+    A price is of 1,000,000 tokens that are read, heard and written, as of a day.
+    """
     from audiocapbench.models import list_models
 
     rows = [
         {"name": one.name, "description": one.description}
         | {"audio": str(one.contract or "its own"), "settings": ", ".join(one.settings)}
+        | {"price": str(one.price or "")}
         for one in list_models()
     ]
     _show_listing("models", rows, json=json)
@@ -219,15 +235,20 @@ def models(*, json: bool = False) -> None:
 
 @options.command(metrics_app.callback)
 def metrics(*, json: bool = False) -> None:
-    """List the metrics, with the options that each takes in brackets, or show one."""
+    """List the metrics, with the options that each takes in brackets, or show one.
+
+    In a list of metrics, a preset stands for several: aac, paper or offline.
+    """
     from audiocapbench.metrics import list_metrics
+    from audiocapbench.metrics.registry import PRESETS
 
     rows = [
         {"name": one.name, "description": one.description}
         | {"options": ", ".join(one.options), "needs": one.needs}
         for one in list_metrics()
     ]
-    _show_listing("metrics", rows, json=json)
+    notes = [f"Preset {name}: {', '.join(own)}" for name, own in PRESETS.items()]
+    _show_listing("metrics", rows, *notes, json=json)
 
 
 @options.command(metrics_app.command, "show")
@@ -310,7 +331,7 @@ def show_benchmarks(
         say(f"Written: {map_file} ({label})")
 
 
-def _show_listing(name: str, rows: list[dict[str, str]], *, json: bool) -> None:
+def _show_listing(name: str, rows: list[dict[str, str]], *notes: str, json: bool) -> None:
     """Print what there is to choose from, without columns that say nothing."""
     columns = [field for field in rows[0] if any(row[field] for row in rows)]
-    show_result(Findings([Table("", rows, columns, name=name, stacks=True)]), json=json)
+    show_result(Findings([Table("", rows, columns, notes, name=name, stacks=True)]), json=json)

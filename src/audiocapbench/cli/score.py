@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from typer import Option
+from typing import TYPE_CHECKING, Any, Literal
 
 from audiocapbench.asking import ClipOptions, JudgePanel
 from audiocapbench.cli import options
@@ -24,13 +22,6 @@ if TYPE_CHECKING:
     from audiocapbench.data.problems import Problem
     from audiocapbench.scores.summary import FileScores
     from audiocapbench.scores.table import ScoreTable
-
-_OF_FILES = "preference,meteor,bleu_1,bleu_2,bleu_3,bleu_4,rouge_l"
-_MECAT = "date,similarity,bleu_4,rouge_l"
-_METRICS = (
-    "Comma-separated; 'audiocapbench metrics' lists them. "
-    f"[default: of files {_OF_FILES}; of MECAT {_MECAT}]"
-)
 
 
 @dataclass(frozen=True)
@@ -68,9 +59,7 @@ def score(
     run: options.MaybeRun = None,
     *,
     files: PredictionFiles,
-    metrics: Annotated[
-        Any, Option(parser=options.metric_names, metavar="A,B", help=_METRICS)
-    ] = None,
+    metrics: options.Metrics = None,
     panel: JudgePanel,
     repeats: options.Repeats = 1,
     scale: Literal["own", "blind"] = "own",
@@ -203,8 +192,8 @@ def _score_files(
 ) -> None:
     """Score predictions from files: a caption a sample, or answers to MECAT group by group."""
     from audiocapbench.benchmarks.corpora import check_metrics
-    from audiocapbench.benchmarks.mecat.groups import PARTS
-    from audiocapbench.benchmarks.traits import base_name
+    from audiocapbench.benchmarks.mecat.groups import PARTS, TRAITS
+    from audiocapbench.benchmarks.traits import METRICS, base_name
     from audiocapbench.data.columns import Reading
     from audiocapbench.data.predictions import PredictionFile, read_predictions
     from audiocapbench.data.row import read_references
@@ -213,8 +202,8 @@ def _score_files(
     from audiocapbench.scores.summary import score_files
 
     benchmark, model = files.benchmark or "", files.model
-    names = metrics or options.metric_names(_MECAT if benchmark else _OF_FILES)
-    parts = PARTS.get(base_name(benchmark), ())
+    own, parts = TRAITS.get(base_name(benchmark)), PARTS.get(base_name(benchmark), ())
+    names = metrics or list(own.metrics if own else METRICS)
     sources = [PredictionFile.named(text, parts) for text in files.predictions or ()]
     path = sources[0].path
     options.refuse_overwriting(out.per_sample, [references, *(source.path for source in sources)])

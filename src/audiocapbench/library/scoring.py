@@ -1,8 +1,10 @@
 """Scoring captions that are at hand, without a run; and checks of what callers give."""
 
+import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
+from itertools import chain
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
@@ -15,8 +17,7 @@ from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.data.pairing import Pairing
 from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
 from audiocapbench.library import captions
-from audiocapbench.metrics.names import split_names
-from audiocapbench.metrics.registry import take_several
+from audiocapbench.metrics.registry import chosen_metrics, take_several
 from audiocapbench.report.runs import estimate_table
 from audiocapbench.scores.estimate import Estimate, Scorer, counted
 from audiocapbench.scores.summary import FileScores, score_files
@@ -78,12 +79,13 @@ def checked(call: Callable[Parameters, Returned]) -> Callable[Parameters, Return
 
 def metric_names(given: str | Iterable[str], *, none: bool = False) -> list[str]:
     """Metrics in a list or between commas; none only where that makes sense."""
-    if isinstance(given, str):
-        return split_names(given)
-    names = list(given) if isinstance(given, Iterable) else [given]
+    names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
     if not all(isinstance(one, str) for one in names) or not (names or none):
         raise ArgumentError(f"metrics is {given!r:.60}; it must be names in a list or with commas")
-    return [one for name in names for one in split_names(name)]
+    found = [chosen_metrics(one) for one in names]
+    for words in chain.from_iterable(lacking for _, lacking in found):
+        warnings.warn(words, stacklevel=3)
+    return [one for chosen, _ in found for one in chosen]
 
 
 def run_number(given: Any) -> int:

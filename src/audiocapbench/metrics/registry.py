@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audiocapbench.errors import MetricError, check_known
-from audiocapbench.metrics.names import ScorerName, check_options, parse_name
+from audiocapbench.metrics.names import ScorerName, check_options, parse_name, split_names
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.plugins import plugin_failures, plugins
@@ -93,6 +93,11 @@ def _metrics() -> Iterator[Metric]:
 
 
 METRICS = {metric.name: metric for metric in _metrics()}
+PRESETS: Mapping[str, Sequence[str]] = {
+    name: split_names(text)
+    for name, text in read_lists("audiocapbench.metrics", "metrics.toml")["presets"].items()
+}
+"""Lists of metrics by name: what papers on captioning report, ours, and what needs no download."""
 
 
 def find_metric(text: str) -> tuple[Metric, ScorerName]:
@@ -104,6 +109,41 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
         metric = metric._replace(**metric.when.get("=".join(option), {}))
     hears = metric.hears or not name.options.keys().isdisjoint(metric.hears_with)
     return metric._replace(hears=hears), name
+
+
+def refusal(name: str) -> str:
+    """Why a metric with its options cannot be computed here and now; nothing where it can."""
+    try:
+        metric, parsed = find_metric(name)
+        if metric.prepare is not None:
+            metric.prepare(
+                **{key: parsed.options[key] for key in parsed.options.keys() - CORPUS_OPTIONS}
+            )
+    except MetricError as error:
+        return str(error)
+    return ""
+
+
+def chosen_metrics(text: str) -> tuple[list[str], list[str]]:
+    """The metrics of a list, and what its presets lack here; a preset's options go to all of it
+    that have them, as in ``aac[detector=FILE]``."""
+    names, lacking = list[str](), list[str]()
+    for written in split_names(text):
+        name, options = parse_name(written)
+        members = PRESETS.get(name, ())
+        if not members:
+            names.append(written)
+            continue
+        known = {option for one in members for option in METRICS[one].options}
+        check_options(name, options, known, MetricError)
+        for one in members:
+            own = {key: options[key] for key in options if key in METRICS[one].options}
+            metric = str(ScorerName(one, own))
+            if why := refusal(metric):
+                lacking.append(f"{name} goes without {one} here. {why}")
+            else:
+                names.append(metric)
+    return list(dict.fromkeys(names)), lacking
 
 
 def take_several(names: Iterable[str]) -> bool:

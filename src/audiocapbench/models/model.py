@@ -426,11 +426,15 @@ class Provider:
         if refused:
             taken = ", ".join(_IN_WORDS.get(one, one) for one in self.settings) or "no settings"
             raise ModelError(f"{name} takes no {' and no '.join(refused)}; it takes {taken}")
+        self.check_access()
+        return self.factory(name, given.filled(defaults or ModelSettings(), self.settings))
+
+    def check_access(self) -> None:
+        """Refuse where a package or a key is missing that its models need."""
         require_packages(ModelError, f"{self.name}/…", self.extra, *self.packages)
         optional = self.key_optional or any(map(os.environ.get, self.other_access))
         if self.key_names and not optional:
             credential(*self.key_names)
-        return self.factory(name, given.filled(defaults or ModelSettings(), self.settings))
 
     def known(self, name: str) -> KnownModel | None:
         return next((model for model in self.models if model.name == name), None)

@@ -78,6 +78,13 @@ class Price:
             raise ValueError("audio_in and audio_tokens_per_s go together: give both or neither")
         return self
 
+    def __str__(self) -> str:
+        """A million tokens of each kind, as a listing shows it."""
+        if self.text_in == self.out == 0:
+            return "free"
+        heard = "" if self.audio_in is None else f"${self.audio_in:g} heard, "
+        return f"${self.text_in:g} read, {heard}${self.out:g} written, {self.as_of}"
+
     def in_batches(self) -> "Price":
         """What the same costs in a batch: half."""
         source, heard = f"{self.source}, half of it in a batch", self.audio_in and self.audio_in / 2

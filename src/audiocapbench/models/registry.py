@@ -269,7 +269,12 @@ def list_models() -> list[KnownModel]:
     """Every model that can be asked here; a plug-in stands for all models of its provider."""
     records = built_in_providers().values()
     entries = [
-        replace(model, contract=model.contract or one.contract, settings=one.settings)
+        replace(
+            model,
+            contract=model.contract or one.contract,
+            settings=one.settings,
+            price=one.price_of(model.name),
+        )
         for one in records
         for model in one.models
         if model.description

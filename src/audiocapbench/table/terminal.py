@@ -3,9 +3,9 @@
 import io
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from audiocapbench.table.escape_controls import escape_line
 from audiocapbench.table.forms import INTERVAL, MultilineCell, Table, TextColumn
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _BETWEEN, _EDGES, _LONGEST_NAME, _RUNNING_TEXT = 3, 2, 26, 20
+_WHOLE_WORDS: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 _NAME_PARTS = re.compile(r"(?<=/)(?!/)|(?=@)|(?=\[)|(?= \()")
 
 
@@ -24,7 +25,8 @@ def print_table(console: "Console", table: Table) -> None:
 
     room = console.width
     if table.stacks and table_width(table.text_columns()) > room:
-        for line in _stacked(table, room):
+        head = filter(None, [*table.verdicts, table.title])
+        for line in (*head, *_stacked(table, room), *table.notes):
             console.print(Text(escape_line(line)), soft_wrap=True)
         return
     columns, left_out = fitted(table, room)
@@ -34,7 +36,7 @@ def print_table(console: "Console", table: Table) -> None:
     # As wide as the terminal, not as its table: no name is broken.
     for words, style in [*((one, "bold") for one in table.verdicts), (table.title, "")]:
         own = escape_line(words)
-        for line in textwrap.wrap(own, room, break_long_words=False, break_on_hyphens=False):
+        for line in textwrap.wrap(own, room, **_WHOLE_WORDS):
             console.print(Text(line, style), soft_wrap=True)
     # What is wider than the terminal is wrapped by it, and loses no digit.
     console.width = max(room, table_width(columns))
@@ -77,7 +79,7 @@ def _stacked(table: Table, width: int) -> Iterator[str]:
         for one in facts:
             (fact,), (heading,) = one.cells[at], one.heading
             words = fact if heading == "description" else f"{heading}: {fact}"
-            lines = textwrap.wrap(words if fact else "", max(width, 40) - 4)
+            lines = textwrap.wrap(words if fact else "", max(width, 40) - 4, **_WHOLE_WORDS)
             yield from (f"{'    ' if number else '  '}{line}" for number, line in enumerate(lines))
 
 

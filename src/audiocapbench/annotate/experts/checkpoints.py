@@ -50,8 +50,9 @@ class _Weights:
         if folder is not None and not folder.is_dir():
             folder = snapshot(name, ExpertMissingError, download=bool(flags["download"]))
         if folder is None or not list(folder.glob(needed)):
-            what = f"{folder or name or 'no model is named'}"
-            how = f"{what} has no {needed}: {expert}[model=FOLDER], or {expert}[download=yes]"
+            what = f"{folder or name} has no {needed}" if name else "no model is named"
+            own = "download=yes" if name == DEFAULT else f"model={name or 'ORG/NAME'},download=yes"
+            how = f"{what}: {expert}[model=FOLDER], or {expert}[{own}]"
             raise ExpertMissingError(f"{expert} needs a checkpoint on this disk; {how}")
         if pickled and not self.trust:
             raise ExpertMissingError(f"{expert}: pickled weights may run code; write trust=yes")

@@ -139,12 +139,12 @@ class SentenceTransformerEncoder(NamedWeights):
 
 def find_folder(name: str, repository: str, *, download: bool) -> Path:
     """Where a published model lies: in an installed package, or in the Hugging Face cache."""
+    require_packages(MetricError, "This encoder", "sbert", "sentence_transformers")
     spec = importlib.util.find_spec(_PACKAGES[name]) if name in _PACKAGES else None
     if spec is not None and spec.origin is not None:
         packaged = Path(spec.origin).parent / "model"
         if (packaged / "modules.json").is_file():
             return packaged
-    require_packages(MetricError, "This encoder", "sbert", "sentence_transformers")
     folder = snapshot(repository, MetricError, download=download)
     if folder is None:
         where = f" or pip install {_PACKAGES[name].replace('_', '-')}," if name in _PACKAGES else ""

@@ -25,8 +25,7 @@ _ON_TRIAL = (
 
 def caf(predictions: Sequence[str], _references: object, /, **options: Any) -> MetricResult:
     """CAF-Score: 0.8 of CLAP's cosine and 0.2 of a rating from 0 to 1, without references."""
-    if not CAF.keys() <= options.keys():
-        raise MetricError("caf blends two scores: write caf[clap=ENCODER,rate=MODEL]")
+    _check_caf(options)
     found = _hear(predictions, **options)
     samples = sum(weight * found[name].scores for name, weight in CAF.items())
     names = {name: one.name for name, one in found.items()}
@@ -70,6 +69,16 @@ def prepare_ears(**ears: str) -> None:
     for name, value in ears.items():
         if name != "clap" or Path(value).is_file():
             raise MetricError(_ON_TRIAL.format(name, value))
+
+
+def prepare_caf(**ears: str) -> None:
+    _check_caf(ears)
+    prepare_ears(**ears)
+
+
+def _check_caf(ears: Mapping[str, Any]) -> None:
+    if not CAF.keys() <= ears.keys():
+        raise MetricError("caf blends two scores: write caf[clap=ENCODER,rate=MODEL]")
 
 
 def _check(references: str, contrast: str, ears: Set[str]) -> None:
