@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from audiocapbench.benchmarks.benchmark_file import shelf
 from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.cli import main
 from audiocapbench.data import Manifest, MissingClip
@@ -167,8 +168,8 @@ def test_the_listings_speak_json_too(tmp_path: Path) -> None:
     assert models[0]["audio"].startswith("pcm16, 16000 Hz, mono")
     benchmarks = json.loads(call(tmp_path, "benchmarks", "--json").stdout)["benchmarks"]
     names = [one["name"] for one in benchmarks]
-    known = ["demo", "audiocapbench", "mecat-caption", "mecat-qa", "FOLDER"]
-    assert names == [*known, "hf://datasets/ORG/NAME:SPLIT"]
+    known = ["demo", "audiocapbench", "mecat-caption", "mecat-qa", *shelf()]
+    assert names == [*known, "FILE.toml", "FOLDER", "hf://datasets/ORG/NAME:SPLIT"]
     metrics = json.loads(call(tmp_path, "metrics", "--json").stdout)["metrics"]
     assert {"bleu_1", "rouge_l"} <= {one["name"] for one in metrics}
     for command, word in (("models", "listener"), ("benchmarks", "demo"), ("metrics", "rouge_l")):

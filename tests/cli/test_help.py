@@ -147,7 +147,7 @@ COMPLETED = {
     "run mecat-c": "mecat-caption",
     "run hf": "hf://datasets/",
     "run clips-": "clips-of-mine/",
-    "race audiocap": "audiocapbench",
+    "race audiocapb": "audiocapbench",
     "build me": "mecat",
 }
 

@@ -205,7 +205,7 @@ def parquet(rows: Sequence[Mapping[str, Any]], group: int = 100, audio: str = "a
     columns = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
-        if name == audio:
+        if name == audio and isinstance(values[0], bytes):
             cells = [{"bytes": value, "path": "clip.bin"} for value in values]
             columns[name] = pa.array(cells, struct)
         else:

@@ -22,7 +22,7 @@ from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
 from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
 from audiocapbench.data.build.shards import shown
 from audiocapbench.data.columns import fold_name, numbered
-from audiocapbench.data.folder import METADATA, PARQUET, SEED_METADATA, TABLE, read_manifest
+from audiocapbench.data.folder import METADATA_FILES, Folder, read_manifest
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_value, table_errors
 from audiocapbench.data.row import captions_of
@@ -39,11 +39,12 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
         "caption",
         "raw_text",
     ),
-    **{name: (name,) for name in ("id", "category", "instruction")},
+    **{name: (name,) for name in ("id", "category", "instruction", "transcript")},
 }
 """What a column can be, and what it is called then."""
 
-OPTIONS = (*_ROLES, "download")
+ROLES = tuple(_ROLES)
+OPTIONS = (*ROLES, "download")
 
 _HUB_NAME = re.compile(
     r"hf://datasets/(?P<repository>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^:@]+))?(?::(?P<split>[^:]+))?"
@@ -58,6 +59,9 @@ _LIKE_CAPTIONS = ("caption", "description", "reference", "sentence", "text")
 Row = dict[str, Any]
 Columns = dict[str, list[str]]
 """Names of columns by role."""
+
+Opened = tuple[Folder, tuple[str, str]]
+"""A folder of the cache, and what is said of it: where it is from, and which column is what."""
 
 
 class _AudioTable(NamedTuple):
@@ -78,7 +82,9 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
     """
     columns = {role: name for role, name in options.items() if role in _ROLES}
     if target.startswith("hf://"):
-        return _of_hub(target, options, columns)
+        how = ",".join(f"{key}={one}" for key, one in {**options, "download": "yes"}.items())
+        download = options.get("download") == "yes"
+        return _captioned(open_hub(target, columns, f"{target}[{how}]", download=download))
     path, _, split = target.rpartition(":") if not Path(target).exists() else (target, "", "")
     place = Path(path).resolve()
     stamps = _tables(place) if path and place.exists() else {}
@@ -93,22 +99,37 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
         _build_rows(ledger, name, table, columns)
 
     folder = _folder(label, str(place), split, columns, stamps)
-    return _opened(folder) or _built(folder, build)
+    return _captioned(_opened(folder) or _built(folder, build))
 
 
-def _of_hub(target: str, options: Mapping[str, str], columns: dict[str, str]) -> Benchmark | None:
+def _captioned(opened: Opened | None) -> Benchmark | None:
+    return None if opened is None else captioning(opened[0].name, *opened)
+
+
+def open_hub(
+    target: str,
+    columns: Mapping[str, str],
+    how: str,
+    *,
+    keep: Mapping[str, str] = {},
+    out: Path | None = None,
+    download: bool = False,
+) -> Opened | None:
+    """A repository's split as a folder, ``out`` or one of the cache, of rows to ``keep`` alone.
+
+    Where it is not on this disk and no ``download`` is wished, the error says ``how`` to have it.
+    """
     named = _HUB_NAME.fullmatch(target)
     if named is None:
         raise BenchmarkError(f"{target!r} is not hf://datasets/ORG/NAME@REVISION:SPLIT")
     name, revision, split = named.group("repository", "revision", "split")
-    folder = _folder(name, name, revision, split, columns)
+    folder = out or _folder(name, name, revision, split, columns, *([keep] if keep else []))
     if known := _opened(folder):
         return known
-    if options.get("download") != "yes":
-        words = ",".join(f"{key}={one}" for key, one in {**options, "download": "yes"}.items())
+    if not download:
         raise DatasetError(
             f"{target} is not on this disk as a whole, and nothing is downloaded unasked; to have "
-            f"it downloaded, write '{target}[{words}]'"
+            f"it downloaded, write '{how}'"
         )
 
     def build(ledger: Ledger) -> None:
@@ -122,7 +143,7 @@ def _of_hub(target: str, options: Mapping[str, str], columns: dict[str, str]) ->
         table = _parquet_table(name, [root / path for path in tables]) if tables else None
         ledger.origin[_SOURCE] = f"{name} at {files.commit}"
         title = f"hf/{name}" + (part and f":{part}")
-        _build_rows(ledger, title, table or _folder_table(name, root), columns)
+        _build_rows(ledger, title, table or _folder_table(name, root), columns, keep)
         shutil.rmtree(root, ignore_errors=True)
 
     return _built(folder, build)
@@ -133,7 +154,7 @@ def _folder(label: str, *about: object) -> Path:
     return cache_folder() / "datasets" / (re.sub(r"[^\w.-]+", "_", label)[-60:] + f"-{digest}")
 
 
-def _built(folder: Path, build: Callable[[Ledger], None]) -> Benchmark | None:
+def _built(folder: Path, build: Callable[[Ledger], None]) -> Opened | None:
     with os_errors(folder, "written"), locked(folder):
         if known := _opened(folder):  # by another process meanwhile
             return known
@@ -141,22 +162,22 @@ def _built(folder: Path, build: Callable[[Ledger], None]) -> Benchmark | None:
         return _opened(folder)
 
 
-def _opened(folder: Path) -> Benchmark | None:
-    """The benchmark in a folder of the cache; None where it is not there as a whole."""
+def _opened(folder: Path) -> Opened | None:
+    """A folder that was built here; None where it is not there as a whole."""
     manifest = read_manifest(folder)
     origin = (manifest.origin or {}) if isinstance(manifest, Manifest) else {}
     if _COMPLETE not in origin or (folder / JOURNAL).exists():  # the last thing to go
         return None
     found = open_folder(folder)
     about = f"{found.name}: {len(found.entries):,} clips of {origin[_SOURCE]}, in {folder}"
-    return captioning(found.name, found, (about, origin[_COLUMNS]))
+    return found, (about, origin[_COLUMNS])
 
 
 def _tables(place: Path) -> dict[str, tuple[int, int]]:
     """The tables of a place, each with its size and time; none of a dataset folder."""
     paths = [place] if place.suffix == ".parquet" else []
     if place.is_dir():
-        if any(any(place.rglob(one)) for one in (METADATA, TABLE, SEED_METADATA, PARQUET)):
+        if any(any(place.rglob(one)) for one in METADATA_FILES):
             return {}
         kinds = ("*.parquet", "*.arrow", "dataset_info.json")  # which alone has no rows
         paths = [one for kind in kinds for one in sorted(place.rglob(kind))]
@@ -282,9 +303,18 @@ def _column_note(columns: Columns, named: Mapping[str, str]) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _build_rows(ledger: Ledger, name: str, table: _AudioTable, named: Mapping[str, str]) -> None:
-    """Put every clip into the folder, or go on with it."""
+def _build_rows(
+    ledger: Ledger,
+    name: str,
+    table: _AudioTable,
+    named: Mapping[str, str],
+    keep: Mapping[str, str] = {},
+) -> None:
+    """Put every clip of the rows to keep into the folder, or go on with it."""
     columns = _choose_columns(table.name, table.kinds, named)
+    if lost := [column for column in keep if column not in table.kinds]:
+        near = did_you_mean(lost[0], table.kinds, "it has")
+        raise DatasetError(f"{table.name}: has no column {lost[0]!r} to keep rows by{near}")
     ledger.origin[_COLUMNS] = _column_note(columns, named)
     used = {one for names in columns.values() for one in names}
     details = [one for one, kind in table.kinds.items() if kind == "text" and one not in used]
@@ -292,7 +322,11 @@ def _build_rows(ledger: Ledger, name: str, table: _AudioTable, named: Mapping[st
     seen: dict[str, tuple[Row, str]] = {}
     number = 0
     with ledger.building(name, ledger.missing.values):
-        for number, cells in enumerate(table.read([*used, *details]), start=1):
+        wanted = list(dict.fromkeys([*used, *details, *keep]))
+        for number, cells in enumerate(table.read(wanted), start=1):
+            if any(str(cells[column]) != value for column, value in keep.items()):
+                next(names, None)
+                continue
             content = layouts.audio_bytes(cells.pop(columns["audio"][0], None))
             digest = audio.sha256(content)
             given_id = cells.get(columns["id"][0]) if columns["id"] else next(names, None)
@@ -312,7 +346,9 @@ def _build_rows(ledger: Ledger, name: str, table: _AudioTable, named: Mapping[st
             except (AudioError, BadFieldsError) as error:
                 ledger.note_missing(shown(key), str(error))
         if not ledger.clips:
-            reason = next((one.reason for one in ledger.missing.values()), "there are no rows")
+            rows = " and ".join(f"{column} = {value!r}" for column, value in keep.items())
+            none = f"no row has {rows}" if keep else "there are no rows"
+            reason = next((one.reason for one in ledger.missing.values()), none)
             raise HubError(f"{table.name}: no clip can be used; of the first: {reason}")
         ledger.origin[_COMPLETE] = f"{number} rows"
 
@@ -331,7 +367,8 @@ def _fields(cells: Row, columns: Columns, details: Sequence[str]) -> Row:
     """What a row says, under our names; references one after the other."""
     captions = [captions_of({"references": cells.get(one)}) for one in columns["references"]]
     found = {name: cells.get(name) for name in details if name not in _OURS}
-    named = {name: role for role in ("category", "instruction") for name in columns[role]}
+    own = ("category", "instruction", "transcript")
+    named = {name: role for role in own for name in columns[role]}
     found |= {role: str(cells[one]) for one, role in named.items() if cells.get(one) is not None}
     texts = [text for several in captions for text in several if text is not None]
     return {name: one for name, one in found.items() if one is not None} | {"references": texts}

@@ -29,20 +29,18 @@ _IDS = {f"{one}_{at}": kind for one, kind in _LISTS.items() for at in range(_SIZ
 _DATED = r"(?:.*/)?{}(?:-\d{{4}}-\d\d-\d\d)?(?:[@\[].*)?"
 
 
-def captioning(name: str, folder: Folder, notes: Iterable[str] = ()) -> Benchmark:
-    """One caption a clip, asked for with the instructions of AudioCapBench."""
-    samples = [
-        Sample(
-            id=row.key,
-            clip=clip,
-            instruction=row.instruction or instruction_for(row.category, position),
-            references=tuple(row.references),
-            category=row.category,
-            position=position,
-            details=row.details,
-        )
-        for row, clip, position in sorted(folder.entries, key=lambda entry: entry.position)
-    ]
+def captioning(
+    name: str, folder: Folder, notes: Iterable[str] = (), asks: str = "", category: str = ""
+) -> Benchmark:
+    """One caption a clip, asked for as its row says, or else all alike, or as AudioCapBench does;
+    ``category`` is that of rows that name none."""
+    samples = []
+    for row, clip, position in sorted(folder.entries, key=lambda entry: entry.position):
+        named = "category" in row.model_fields_set or not category
+        own = row.category if named else category
+        instruction = row.instruction or asks or instruction_for(own, position)
+        texts = tuple(row.references)
+        samples.append(Sample(row.key, clip, instruction, texts, own, position, row.details))
     folded, said = fold_categories(samples)
     return Benchmark(name, folder.root, folded, folder.missing, notes=[*notes, *said])
 

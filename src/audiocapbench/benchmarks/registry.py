@@ -15,6 +15,14 @@ from typing import NamedTuple, Unpack
 
 from audiocapbench.asking import ClipOptions
 from audiocapbench.benchmarks.benchmark import Benchmark
+from audiocapbench.benchmarks.benchmark_file import (
+    FILE_ENDING,
+    find_file,
+    open_file,
+    read_benchmark_file,
+    shelf,
+)
+from audiocapbench.benchmarks.benchmark_file import OPTIONS as FILE_OPTIONS
 from audiocapbench.benchmarks.captioning import (
     AUDIOCAPBENCH,
     captioning,
@@ -64,6 +72,7 @@ _BUILT_IN: Mapping[str, Callable[..., Benchmark]] = {
 
 _BUILD = {AUDIOCAPBENCH: "audiocapbench", CAPTION: "mecat", QA: "mecat --part qa"}
 _YOURS = (
+    BenchmarkEntry("FILE.toml", "your own, in a file; 'benchmarks new FOLDER' writes one", "yours"),
     BenchmarkEntry("FOLDER", "your own clips and captions, described in metadata.jsonl", "yours"),
     BenchmarkEntry(
         "hf://datasets/ORG/NAME:SPLIT",
@@ -85,8 +94,9 @@ def open_benchmark(
 
     Args:
         name: A benchmark's name, such as ``mecat-caption[prompts=i1]`` with an option, or a
-            folder; one whose name equals a benchmark's is ``./NAME``. Datasets with a column of
-            audio are ``hf://datasets/ORG/NAME:SPLIT``, a parquet file or a folder of such.
+            folder; one whose name equals a benchmark's is ``./NAME``. A benchmark in a file is
+            ``path/to/mine.toml``; datasets with a column of audio are
+            ``hf://datasets/ORG/NAME:SPLIT``, a parquet file or a folder of such.
         data: The folder that holds the benchmark's data, for those that are not embedded.
         references: Where its published references lie, to be opened without audio.
         **clips: See ``ClipOptions``.
@@ -97,6 +107,9 @@ def open_benchmark(
     if known in _BUILT_IN:
         load = _BUILT_IN[known]
         return load(**_arguments(name, load, arguments))
+    if file := find_file(name if name.endswith(FILE_ENDING) else known):
+        options = options_of(f"{file.stem}{name[len(known) :]}", FILE_OPTIONS)
+        return open_file(file, options, data, references=references, **clips)
     if point := plugins("benchmarks").get(known):
         return _from_plugin(point, name, arguments)
     if references is not None or data is not None:
@@ -111,7 +124,7 @@ def open_benchmark(
     if Path(name).is_dir():
         folder = open_folder(Path(name), **clips)
         return captioning(f"folder/{folder.name}", folder)
-    near = did_you_mean(known, [*_BUILT_IN, *plugins("benchmarks")])
+    near = did_you_mean(known, [*_BUILT_IN, *shelf(), *plugins("benchmarks")])
     raise BenchmarkError(
         f"there is no benchmark and no folder {name!r}{near}; "
         "'audiocapbench benchmarks' lists the former"
@@ -134,7 +147,7 @@ def named_benchmark(text: str, **clips: Unpack[ClipOptions]) -> Benchmark:
     name, _, place = text.partition("=")
     if place and takes_argument(name, _REFERENCES) and not (Path(place) / METADATA).is_file():
         return open_benchmark(name, references=Path(place))
-    if not place and Path(name).is_file():
+    if not place and Path(name).is_file() and not name.endswith(FILE_ENDING):
         return file_benchmark(Path(name))
     return open_benchmark(name, Path(place) if place else None, **clips)
 
@@ -170,9 +183,14 @@ def list_benchmarks() -> list[BenchmarkEntry]:
         how = f"audiocapbench build {_BUILD.get(name)} --out DIR, then --data DIR"
         where = how if name in _BUILD else "in the package"
         entries.append(BenchmarkEntry(name, " ".join(about.split()).rstrip("."), where))
+    for name, path in shelf().items():
+        one = read_benchmark_file(path)
+        about = f"{one.about}; {one.licence}{'' if one.verified else '; unverified'}"
+        where = f"'{name}[download=yes]', or --data DIR" if one.data.hub else "yours: --data DIR"
+        entries.append(BenchmarkEntry(name, about, where))
     entries += _YOURS
     for name, point in sorted(plugins("benchmarks").items()):
-        if name in _BUILT_IN:
+        if name in _BUILT_IN or name in shelf():
             continue
         try:
             takes = _parameters(_factory(point))
@@ -191,6 +209,8 @@ def takes_argument(name: str, argument: str = _DATA) -> bool:
     known = base_name(name)
     if known in _BUILT_IN:
         return argument in _parameters(_BUILT_IN[known])
+    if known in shelf() or known.endswith(FILE_ENDING):
+        return True
     point = plugins("benchmarks").get(known)
     try:
         return point is not None and argument in _parameters(_factory(point))

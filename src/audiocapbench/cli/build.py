@@ -13,7 +13,7 @@ from typer import Option
 from audiocapbench.cli import options
 from audiocapbench.cli.app import app, leave
 from audiocapbench.cli.console import print_json, relative, say
-from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known
+from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
 
 if TYPE_CHECKING:
     from audiocapbench.data.build.audiocapbench import BuildSettings
@@ -94,7 +94,8 @@ def build(
     The same command goes on where it was stopped: only what is missing is downloaded.
 
     Args:
-        benchmark: What to build: audiocapbench or mecat.
+        benchmark: What to build: audiocapbench, mecat, or a benchmark in a file: its name, such as
+            clotho, or path/to/mine.toml.
         out (DIR): The folder to make.
         limit (N): At most so many clips of each of the four parts, or of each domain of MECAT.
         revision (PART=REV): Commit, tag or branch of a part's repository, such as music=main or
@@ -103,19 +104,25 @@ def build(
     """
     from audiocapbench.data.build.audiocapbench import build as build_subset
 
-    if benchmark not in _BENCHMARKS:
-        raise DatasetError(f"{benchmark!r} cannot be built; choose from {', '.join(_BENCHMARKS)}")
+    is_file = benchmark not in _BENCHMARKS
+    refused = {} if benchmark == "audiocapbench" else _given(subset)
+    refused |= {} if benchmark == "mecat" else _given(mecat)
+    if is_file:
+        more = {"limit": limit, "revision": revision, "dry_run": dry_run or None}
+        refused |= {name: one for name, one in more.items() if one is not None}
+    if refused:
+        option = next(iter(refused)).replace("_", "-")
+        raise AudioCapBenchError(f"{benchmark} takes no --{option}")
+    if benchmark != "audiocapbench" and protocol != "ours":
+        raise AudioCapBenchError(f"{benchmark} takes no --protocol published")
+    if is_file:
+        _build_file(benchmark, out, json=json)
+        return
     pairs = {word: word.partition("=") for word in revision or ()}
     if wrong := [word for word, parts in pairs.items() if not all(parts)]:
         raise AudioCapBenchError(f"--revision {wrong[0]!r} is not PART=REV, such as music=main")
     revisions = {part: commit for part, _, commit in pairs.values()}
-    others: SubsetOptions | MecatOptions = subset if benchmark == "mecat" else mecat
-    for option, value in vars(others).items():
-        if value != getattr(others.__class__, option):
-            raise AudioCapBenchError(f"{benchmark} takes no --{option.replace('_', '-')}")
     if benchmark == "mecat":
-        if protocol != "ours":
-            raise AudioCapBenchError("mecat takes no --protocol published")
         builders = _mecat_builders(out, mecat, limit, revisions)
     else:
         clip = subset.clip or ("published" if protocol == "published" else "annotation")
@@ -126,6 +133,28 @@ def build(
         documents = [_document(folder, end, dry_run=dry_run) for folder, end in ends.items()]
         print_json(documents[0] if len(documents) == 1 else {"folders": documents})
     leave(failed=not dry_run and any(end.present < end.wanted for end in ends.values()))
+
+
+def _given(options: SubsetOptions | MecatOptions) -> dict[str, Any]:
+    known = vars(options).items()
+    return {name: one for name, one in known if one != getattr(type(options), name)}
+
+
+def _build_file(benchmark: str, out: Path, *, json: bool) -> None:
+    """Put the clips of a benchmark whose file names a repository into a folder."""
+    from audiocapbench.benchmarks import benchmark_file
+
+    path = benchmark_file.find_file(benchmark)
+    if path is None or benchmark_file.read_benchmark_file(path).data.hub is None:
+        known = [*_BENCHMARKS, *benchmark_file.shelf()]
+        near = did_you_mean(benchmark, known, "choose from")
+        raise DatasetError(f"{benchmark!r} cannot be built{near}")
+    made = benchmark_file.open_file(path, {}, out=out)
+    say(made.presence, f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
+    if json:
+        facts = {"folder": str(out), "name": made.name, "present": len(made.samples)}
+        print_json(facts | {"wanted": len(made.samples) + len(made.missing)})
+    leave(failed=bool(made.missing))
 
 
 def _mecat_builders(

@@ -11,7 +11,15 @@ from typer import Option
 from audiocapbench.asking import ClipOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, app
-from audiocapbench.cli.console import ask, print_json, say, show, show_lines, show_result
+from audiocapbench.cli.console import (
+    ask,
+    print_json,
+    relative,
+    say,
+    show,
+    show_lines,
+    show_result,
+)
 from audiocapbench.errors import SHOWN, AudioCapBenchError
 from audiocapbench.table import Column, Findings, Table, dollars, signature_notes
 
@@ -329,6 +337,38 @@ def show_benchmarks(
         drawn, label = corpus_map(grouped(opened, by, sample), encoder)
         draw(drawn)
         say(f"Written: {map_file} ({label})")
+
+
+@options.command(benchmarks_app.command, "new")
+def new_benchmark(folder: Path, *, force: bool = False) -> None:
+    """Write FOLDER/benchmark.toml, a file that makes a benchmark of the clips in the folder.
+
+    Args:
+        folder (FOLDER): A folder with metadata, or with one table beside the audio files.
+        force: Write over a file that is there.
+    """
+    from audiocapbench.benchmarks.benchmark_file import write_new
+
+    path = write_new(folder, force=force)
+    say(
+        f"Written: {relative(path)}. Say there whose the clips are and who may use them, then:",
+        f"  audiocapbench benchmarks check {relative(path)}",
+    )
+
+
+@options.command(benchmarks_app.command, "check")
+def check_benchmark(file: str, *, data: Path | None = None, json: bool = False) -> None:
+    """Say what is wrong with a benchmark's file or missing in it, and with its data on this disk.
+
+    Args:
+        file (FILE): A file that ends in .toml, or the name of a shipped benchmark.
+    """
+    from audiocapbench.benchmarks.benchmark_file import check_file
+
+    facts, lacks = check_file(file, data)
+    rows = [{"": key, "value": value} for key, value in facts.items() if value]
+    show_result(Findings([Table("", rows, name="file")], facts | {"lacks": lacks}), json=json)
+    say(*(f"Missing: {one}." for one in lacks))
 
 
 def _show_listing(name: str, rows: list[dict[str, str]], *notes: str, json: bool) -> None:

@@ -29,7 +29,7 @@ METADATA = "metadata.jsonl"
 SEED_METADATA = "metadata.json"
 TABLE = "metadata.csv"
 PARQUET = "metadata.parquet"
-_FILES = (METADATA, TABLE, SEED_METADATA, PARQUET)
+METADATA_FILES = (METADATA, TABLE, SEED_METADATA, PARQUET)
 _READERS, _AT_ONCE = 8, 32
 
 _NOT_THERE = "does not exist"
@@ -144,7 +144,7 @@ def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_Line], list
         raise DatasetError(f"{root}: no such folder")
     if metadata is not None and not metadata.is_file():
         raise DatasetError(f"{metadata}: no such file")
-    own = [metadata] if metadata is not None else [root / name for name in _FILES]
+    own = [metadata] if metadata is not None else [root / name for name in METADATA_FILES]
     paths = [path for path in own if path.is_file()][:1]
     if not paths:
         below = (path for name in (METADATA, TABLE, PARQUET) for path in root.rglob(name))

@@ -1,0 +1,407 @@
+"""A benchmark as a TOML file: where its clips lie, which column is what, and how it is scored.
+
+Those of the field that ship with this package are files in ``shelf``; a user's is named by its
+path. Nothing here knows any of them by name.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, Unpack
+
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+
+from audiocapbench.asking import ClipOptions
+from audiocapbench.benchmarks import audio_tables
+from audiocapbench.benchmarks.benchmark import Benchmark
+from audiocapbench.benchmarks.captioning import captioning
+from audiocapbench.benchmarks.choices import as_choices
+from audiocapbench.benchmarks.traits import Traits
+from audiocapbench.data import MissingClip, open_folder
+from audiocapbench.data.categories import UNCATEGORISED
+from audiocapbench.data.columns import Reading
+from audiocapbench.data.folder import (
+    METADATA_FILES,
+    TABLE,
+    Folder,
+    FolderEntry,
+    read_clip,
+    why_outside,
+)
+from audiocapbench.data.outcome import Clip
+from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.row import MetadataRow, read_references
+from audiocapbench.errors import BenchmarkError, DatasetError, did_you_mean
+from audiocapbench.files import write_file
+from audiocapbench.metrics.choice import CHOICE
+
+FILE_ENDING = ".toml"
+NEW = "benchmark.toml"
+OPTIONS = ("download", "rotate")
+OTHER = "other: "
+LICENCES = (
+    *("CC0-1.0", "CC-BY-3.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0", "CC-BY-NC-3.0"),
+    *("CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-NC-ND-4.0", "MIT", "Apache-2.0", "unknown"),
+)
+_SHELF = files("audiocapbench.benchmarks").joinpath("shelf")
+_IN_PATTERN = re.compile(r"\{(\w+)\}")
+_Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
+_Several = _Text | tuple[_Text, ...]
+
+
+class _FilePart(BaseModel, extra="forbid", frozen=True, allow_inf_nan=False):
+    pass
+
+
+class DataPlace(_FilePart, frozen=True):
+    """Where the clips are: a repository of the Hub, or a folder beside the file.
+
+    Attributes:
+        keep: Only rows whose columns have these values.
+        folder: A dataset folder, or where the audio of a ``table`` lies.
+        table: A file with a row a clip, or a row a caption, that names the audio files.
+    """
+
+    hub: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")] | None = None
+    revision: Annotated[str, Field(pattern=r"^[^:@\s]+$")] | None = None
+    split: Annotated[str, Field(pattern=r"^[^:\s]+$")] | None = None
+    keep: dict[str, str] = {}
+    folder: _Text | None = None
+    table: _Text | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "DataPlace":
+        if (self.hub is None) == (self.folder is None):
+            raise ValueError("needs a hub repository or a folder, and not both")
+        for name in ("revision", "split") if self.hub is None else ("table",):
+            if getattr(self, name):
+                raise ValueError(f"{name} goes with {'a hub' if self.hub is None else 'a folder'}")
+        return self
+
+    @property
+    def target(self) -> str:
+        """The repository as ``hf://…`` names it."""
+        revision = f"@{self.revision}" if self.revision else ""
+        return f"hf://datasets/{self.hub}{revision}" + (f":{self.split}" if self.split else "")
+
+
+class ColumnNames(_FilePart, frozen=True):
+    """Columns by role; references, and the options of a question, may stand in several.
+
+    The audio of a table may be a pattern, such as ``{youtube_id}_{start_time}.wav``.
+    """
+
+    audio: _Text | None = None
+    references: _Several | None = None
+    id: _Text | None = None
+    category: _Text | None = None
+    instruction: _Text | None = None
+    transcript: _Text | None = None
+    options: _Several | None = None
+
+    def mapped(self, audio: str = "audio") -> dict[str, str]:
+        """Columns by role for a reader that calls that of the clip ``audio``."""
+        given = self.model_dump(exclude_none=True, exclude={"options"})
+        return {
+            audio if role == "audio" else role: one if isinstance(one, str) else "+".join(one)
+            for role, one in given.items()
+        }
+
+
+class ExpectedData(_FilePart, frozen=True):
+    """What the data must be: how many samples, and the fingerprint that ``check`` shows."""
+
+    samples: Annotated[int, Field(ge=1)] | None = None
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+
+
+class PublishedScore(_FilePart, frozen=True):
+    """A printed score of a system; ``metric`` is ours that computes the same."""
+
+    system: _Text
+    metric: _Text
+    value: float
+    variant: _Text
+    source: _Text
+    date: Annotated[str, Field(pattern=r"^\d{4}(-\d\d){0,2}$")]
+
+
+class BenchmarkFile(_FilePart, frozen=True):
+    """A benchmark as its file says it.
+
+    Attributes:
+        facts: Where what the file says is from.
+        verified: Whether somebody opened the real data by this file.
+        missing: What the data is known to lack beside what was published.
+        options: Of every question, where no column has them, such as yes and no.
+        traits: As plug-ins declare them.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+    about: _Text
+    licence: str
+    citation: _Text
+    facts: _Text
+    verified: bool = False
+    missing: str = ""
+    notes: tuple[_Text, ...] = ()
+    task: Literal["caption", "choice"] = "caption"
+    instruction: str = ""
+    category: str = ""
+    options: tuple[_Text, ...] = ()
+    data: DataPlace
+    columns: ColumnNames = ColumnNames()
+    traits: dict[str, Any] = {}
+    expected: ExpectedData = ExpectedData()
+    published: tuple[PublishedScore, ...] = ()
+
+    @field_validator("licence")
+    @classmethod
+    def _known_licence(cls, licence: str) -> str:
+        if licence not in LICENCES and not licence.removeprefix(OTHER).strip():
+            raise ValueError(f"is blank; say which, or {OTHER}…")
+        if licence not in LICENCES and not licence.startswith(OTHER):
+            near = did_you_mean(licence, LICENCES, "known are")
+            raise ValueError(f"{licence!r} is no licence that is known here{near}; or '{OTHER}…'")
+        return licence
+
+    @model_validator(mode="after")
+    def _of_its_task(self) -> "BenchmarkFile":
+        named = bool(self.options) + (self.columns.options is not None)
+        if named != (self.task == CHOICE):
+            raise ValueError(
+                "options, or columns.options, goes with task = 'choice' and only there"
+            )
+        return self
+
+    @property
+    def own_traits(self) -> Traits:
+        given = {"metrics": [CHOICE], "controls": {"right_is": "reference"}, "max_tokens": 64}
+        given = (given if self.task == CHOICE else {}) | self.traits
+        return Traits.from_dict(given, f"{self.name}: traits")
+
+    def asked(self, found: Benchmark, *, rotate: bool = False) -> Benchmark:
+        """What is asked of samples: captions, or a choice of options."""
+        if self.task != CHOICE:
+            return found
+        columns = self.columns.options or ()
+        columns = (columns,) if isinstance(columns, str) else columns
+        return as_choices(found, columns, self.options, rotate=rotate)
+
+
+def find_file(name: str) -> Path | None:
+    """The file of a shipped benchmark's name, or of a path that ends in .toml."""
+    if name.endswith(FILE_ENDING):
+        return Path(name)
+    return shelf().get(name)
+
+
+@cache
+def shelf() -> dict[str, Path]:
+    """The shipped files by the names of their benchmarks."""
+    found = sorted(Path(str(_SHELF)).glob(f"*{FILE_ENDING}"))
+    return {one.stem: one for one in found}
+
+
+def read_benchmark_file(path: Path) -> BenchmarkFile:
+    """Read and check a file; every problem of it is a line of the error."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        # As JSON, so that a number is a number and a date is no text.
+        found = BenchmarkFile.model_validate_json(json.dumps(given, default=str), strict=True)
+    except OSError as error:
+        raise BenchmarkError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BenchmarkError(f"{path}: is not TOML: {error}") from None
+    except ValidationError as error:
+        problems = list(dict.fromkeys(Problem("", *_problem(one)) for one in error.errors()))
+        raise InvalidDataError(path, problems) from None
+    _ = found.own_traits  # which says what is wrong with them
+    if shelf().get(found.name, path).resolve() != path.resolve():
+        raise BenchmarkError(f"{path}: name: {found.name!r} is a shipped benchmark; choose another")
+    return found
+
+
+def _problem(problem: Any) -> tuple[str, str]:
+    """A key of the file, and what is wrong with it."""
+    keys = [str(one) for one in problem["loc"] if not str(one).startswith(("tuple[", "str"))]
+    words = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        model: Any = BenchmarkFile
+        for key in keys[:-1]:
+            kind = str(model.model_fields[key].annotation) if key in model.model_fields else ""
+            near = [one for one in _FilePart.__subclasses__() if one.__name__ in kind]
+            model = near[0] if near else model
+        words = f"is no key{did_you_mean(keys[-1], model.model_fields, 'keys here are')}"
+    return ".".join(keys), words[:1].lower() + words[1:]
+
+
+def open_file(
+    path: Path,
+    options: Mapping[str, str],
+    data: Path | None = None,
+    *,
+    references: Path | None = None,
+    out: Path | None = None,
+    **clips: Unpack[ClipOptions],
+) -> Benchmark:
+    """Open the benchmark of a file; ``out`` is where a repository's clips are to be put."""
+    file = read_benchmark_file(path)
+    for option, value in options.items():
+        if value not in ("yes", "no"):
+            raise BenchmarkError(f"{file.name}: {option} is yes or no, not {value!r}")
+    rotate = options.get("rotate") == "yes"
+    if rotate and file.task != CHOICE:
+        raise BenchmarkError(f"{file.name}: rotate is for questions with options")
+    asked = (file.instruction, file.category)
+    if references is not None:
+        found = _of_references(file, references)
+    elif file.data.hub is not None and data is None:
+        how = file.name if file.name in shelf() else str(path)
+        opened = audio_tables.open_hub(
+            file.data.target,
+            file.columns.mapped(),
+            f"{how}[download=yes]",
+            keep=file.data.keep,
+            out=out,
+            download=out is not None or options.get("download") == "yes",
+        )
+        if opened is None:
+            raise DatasetError(f"{file.data.target}: holds no clip")
+        found = captioning(file.name, *opened, *asked)
+    else:
+        found = captioning(file.name, _folder(file, path, data, **clips), (), *asked)
+    untried = f"{file.name} is unverified: nobody has opened the real data by its file"
+    notes = [*([] if file.verified else [untried]), *file.notes, *found.notes]
+    found = replace(found, traits=file.own_traits, notes=tuple(notes))
+    made = file.asked(found)
+    _check_expected(file, made, heard=references is None)
+    return file.asked(found, rotate=True) if rotate else made
+
+
+def _of_references(file: BenchmarkFile, path: Path) -> Benchmark:
+    """The benchmark without its audio, of a file of references."""
+    reading = Reading(path)
+    samples = read_references(path, reading)
+    own = [replace(one, category=one.category or file.category or UNCATEGORISED) for one in samples]
+    return Benchmark(file.name, path.parent, own, reading=reading)
+
+
+def _folder(
+    file: BenchmarkFile, path: Path, data: Path | None, **clips: Unpack[ClipOptions]
+) -> Folder:
+    """A dataset folder, or a table beside audio; nothing that the file names leads out of it."""
+    root, place = data or path.parent, file.data
+    for name in [place.table, place.folder if data is None else None]:
+        if name and (why := why_outside(root, name, follow_links=False)):
+            raise DatasetError(f"{file.name}: {name!r} {why}")
+    root = root / (place.folder or "") if data is None else root
+    if place.table is None:
+        return open_folder(root, **clips)
+    if data is None and file.name in shelf():
+        named = file.columns.audio or "named as in it"
+        raise BenchmarkError(f"{file.name} needs `data` DIR: {place.table}, and clips {named}")
+    table, entries, missing = root / place.table, list[FolderEntry](), list[MissingClip]()
+    for at, (row, name) in enumerate(_rows(file, table)):
+        clip = read_clip(root, name, follow_links=clips.get("follow_links", False))
+        if isinstance(clip, Clip):
+            entries.append(FolderEntry(row, clip, at))
+        elif clips.get("skip_missing"):
+            missing.append(MissingClip(id=row.key, reason=clip))
+        else:
+            raise DatasetError(f"{table}: {name!r} {clip}; `skip_missing` goes on without it")
+    return Folder(root, file.name, tuple(entries), tuple(missing))
+
+
+def _rows(file: BenchmarkFile, table: Path) -> Iterator[tuple[MetadataRow, str]]:
+    """The rows of a table that are to be kept, each with the name of its clip's file."""
+    columns = file.columns.mapped("file_name")
+    pattern = columns.pop("file_name") if "{" in columns.get("file_name", "") else None
+    reading, said, keep = Reading(table, columns), columns.pop("transcript", None), file.data.keep
+    samples = read_references(table, reading)
+    for name in (*keep, *_IN_PATTERN.findall(pattern or ""), *([said] if said else [])):
+        if name not in reading.names:
+            near = did_you_mean(name, reading.names, "it has")
+            raise DatasetError(f"{table}: has no column {name!r}{near}")
+    for one in samples:
+        cells = {**one.details, reading.columns.get("id", ""): one.id}
+        if any(str(cells.get(name)) != value for name, value in keep.items()):
+            continue
+        about: dict[str, Any] = {"id": one.id, "references": [*one.references]}
+        about["file_name"] = one.clip.file_name
+        if pattern is not None:
+            parts = _IN_PATTERN.split(pattern)  # words and names of columns in turn
+            parts[1::2] = [str(cells.get(name)) for name in parts[1::2]]
+            about["file_name"] = "".join(parts)
+        about |= {name: own for name in ("category", "instruction") if (own := getattr(one, name))}
+        about |= {"transcript": cells[said]} if said in cells else {}
+        yield MetadataRow.model_validate({**one.details, **about}), about["file_name"]
+
+
+def _check_expected(file: BenchmarkFile, made: Benchmark, *, heard: bool) -> None:
+    """Refuse data that is not what the file says: another count, or another fingerprint."""
+    count, wanted = len(made.samples) + len(made.missing), file.expected
+    if wanted.samples not in (None, count):
+        raise DatasetError(
+            f"{file.name}: there are {count:,} samples, and its file expects {wanted.samples:,}; "
+            "this is other data, or expected.samples is wrong"
+        )
+    if heard and not made.missing and wanted.sha256 not in (None, made.fingerprint):
+        raise DatasetError(
+            f"{file.name}: the data has the fingerprint {made.fingerprint}, and its file expects "
+            f"{wanted.sha256}; this is other data, or expected.sha256 is wrong"
+        )
+
+
+def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], list[str]]:
+    """What a file and its data on this disk are, and what it does not say; nothing is fetched."""
+    path = find_file(name)
+    if path is None:
+        near = did_you_mean(name, shelf())
+        raise BenchmarkError(f"{name!r} is no shipped benchmark{near}, nor does it end in .toml")
+    file = read_benchmark_file(path)
+    facts: dict[str, Any] = {"name": file.name, "about": file.about, "licence": file.licence}
+    facts |= {"data": file.data.target if file.data.hub else str(path.parent)}
+    facts |= {"verified": "yes" if file.verified else "no", "missing": file.missing}
+    facts["metrics"] = ", ".join(file.own_traits.metrics)
+    lacks = [f"expected.{one}" for one, own in file.expected if own is None]
+    lacks += ["data.revision: what is fetched may change"] * bool(
+        file.data.hub and not file.data.revision
+    )
+    try:
+        made = open_file(path, {}, data)
+    except DatasetError as error:
+        if "nothing is downloaded unasked" not in str(error):
+            raise
+        return facts | {"on disk": "no"}, lacks
+    facts |= {"on disk": made.presence, "samples": len(made.samples)}
+    return facts | {"references": sum(len(one.references) for one in made.samples)} | {
+        "sha256": made.fingerprint
+    }, lacks
+
+
+def write_new(folder: Path, *, force: bool = False) -> Path:
+    """Write the file of a benchmark of the clips in a folder, as far as they tell it."""
+    path = folder / NEW
+    if path.exists() and not force:
+        raise BenchmarkError(f"{path}: is there already; `force` writes over it")
+    tables = [one.name for one in sorted(folder.glob("*.[ct]sv")) if one.name != TABLE]
+    has_metadata = any((folder / one).is_file() for one in METADATA_FILES)
+    if not has_metadata and len(tables) != 1:
+        what = f"several tables, {', '.join(tables)}" if tables else "no metadata and no table"
+        raise DatasetError(f"{folder}: has {what}; name one with data.table in {NEW}")
+    name = re.sub("[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._") or "mine"
+    table = "" if has_metadata else f"table = {json.dumps(tables[0])}\n"
+    text = _SHELF.joinpath("new.txt").read_text("utf-8")
+    text = text.replace("{name}", name).replace("{table}", table)
+    write_file(path, text.replace("{expected}", ""))
+    made = open_file(path, {}, skip_missing=True)
+    count = len(made.samples) + len(made.missing)
+    expected = f'[expected]\nsamples = {count}\nsha256 = "{made.fingerprint}"\n'
+    write_file(path, text.replace("{expected}", expected))
+    return path

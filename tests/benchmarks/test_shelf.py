@@ -1,0 +1,312 @@
+"""Benchmarks in files: those that ship open on stand-ins of their layouts, and so does a user's."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from needs import needs
+
+for _package in ("pyarrow", "huggingface_hub", "datasets"):
+    needs(_package)
+
+from audiocapbench import open_benchmark
+from audiocapbench.benchmarks.benchmark_file import open_file, read_benchmark_file, shelf
+from audiocapbench.errors import AudioCapBenchError
+from command import run_command
+from fakes.hub_repositories import tone
+from fakes.hub_server import HubServer, Repository, parquet
+
+Rows = Callable[[int], Mapping[str, Any]]
+
+
+def sound(number: int) -> dict[str, Any]:
+    """A cell as the Hub stores audio."""
+    return {"bytes": tone(number, 0.1), "path": f"{number}.wav"}
+
+
+# What the cards of the repositories say of their columns, a row each.
+LAYOUTS: dict[str, Rows] = {
+    "mteb/Clotho": lambda at: {
+        "index": f"clip {at}",
+        "datasetname": "clotho",
+        "audio": sound(at),
+        "audio_len": 0.1,
+        "text": "all in one",
+        "raw_text": [f"Caption {turn} of {at}." for turn in range(5)],
+    },
+    "OpenSound/AudioCaps": lambda at: {
+        "audiocap_id": at,
+        "youtube_id": f"video {at // 2}",
+        "start_time": 30,
+        "caption": f"Caption {at}.",
+        "audio": sound(at // 2),
+    },
+    "AudioLLMs/audiocaps_test": lambda at: {
+        "context": sound(at),
+        "instruction": f"Please describe clip {at}.",
+        "answer": f"Caption {at}.",
+    },
+    "renumics/song-describer-dataset": lambda at: {
+        "caption_id": at,
+        "track_id": 100 + at // 2,
+        "caption": f"Song {at}.",
+        "is_valid_subset": True,
+        "familiarity": 1,
+        "path": sound(at // 2),
+        "duration": 120.0,
+    },
+    "lmms-lab/muchomusic": lambda at: {
+        "context": sound(at),
+        "instruction": f"Which one is {at}?",
+        "choices": "(A) A flute\n(B) Drums\n(C) A choir\n(D) Rain",
+        "answer": "(B) Drums",
+    },
+    "lmms-lab-audio/mmau": lambda at: {
+        "id": f"q{at}",
+        "audio": sound(at),
+        "task": "music",
+        "question": "Which instrument?",
+        "choices": json.dumps(["Flute", "Drum", "Harp"]),
+        "answer": "Harp",
+    },
+    "lmms-lab/ClothoAQA": lambda at: {
+        "audio": sound(at),
+        "question": "Is it raining?",
+        "answer": ("yes", "no")[at % 2],
+    },
+}
+LAYOUTS |= {"CLAPv2/Clotho": LAYOUTS["mteb/Clotho"]}
+LAYOUTS |= {"AudioLLMs/wavcaps_test": LAYOUTS["AudioLLMs/audiocaps_test"]}
+TABLES: dict[str, Rows] = {
+    "audiocaps-2": lambda at: {
+        "audiocap_id": at,
+        "youtube_id": f"v{at // 2}",
+        "start_time": 30 + at // 2,
+        "caption": f"Caption {at}.",
+    },
+    "musiccaps": lambda at: {
+        "ytid": f"v{at}",
+        "start_s": 30,
+        "caption": f"Music {at}.",
+        "aspect_list": "['slow', 'sad']",
+        "is_audioset_eval": at != 3,
+    },
+}
+FILES = {"audiocaps-2": ("v0_30.wav", "v1_31.wav"), "musiccaps": ("v0.wav", "v1.wav", "v2.wav")}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    return tmp_path / "cache"
+
+
+def repository(rows: list[Mapping[str, Any]], split: str) -> Repository:
+    config, _, name = split.rpartition("/")
+    path = f"{config or 'data'}/{name}-00000-of-00001.parquet"
+    files = [{"split": name, "path": path}]
+    other = {"config_name": "default", "data_files": [{"split": "train", "path": "x-*"}]}
+    own = {"config_name": config or "default", "data_files": files}
+    return Repository({path: parquet(rows)}, {"configs": [own, *([other] if config else [])]})
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    with HubServer({}) as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        yield server
+
+
+def stand_in(path: Path, folder: Path, samples: int) -> Path:
+    """A copy of a shipped file that says how small its stand-in is, and is another by name."""
+    file, text = read_benchmark_file(path), path.read_text("utf-8")
+    text = text.replace(f'name = "{file.name}"', 'name = "stand-in"')
+    text = text.replace(f"samples = {file.expected.samples}", f"samples = {samples}")
+    text = text.replace(f'revision = "{file.data.revision}"', 'revision = "main"')
+    (folder / "mine.toml").write_text(text, "utf-8")
+    return folder / "mine.toml"
+
+
+@pytest.mark.parametrize("name", shelf())
+def test_every_shipped_file_opens_a_stand_in_of_its_layout(
+    name: str, hub: HubServer, tmp_path: Path
+) -> None:
+    file = read_benchmark_file(shelf()[name])
+    assert file.name == name
+    together = name in ("audiocaps", "audiocaps-2", "song-describer")
+    if file.data.hub is None:
+        rows = [TABLES[name](at) for at in range(4)]
+        with (tmp_path / str(file.data.table)).open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        for at, clip in enumerate(FILES[name]):
+            (tmp_path / clip).write_bytes(tone(at, 0.1))
+        made = open_file(stand_in(shelf()[name], tmp_path, 3), {})
+        assert [one.clip.file_name for one in made.samples] == list(FILES[name])
+    else:
+        rows = [LAYOUTS[file.data.hub](at) for at in range(4)]
+        hub.repositories[file.data.hub] = repository(rows, file.data.split or "train")
+        made = open_benchmark(f"{stand_in(shelf()[name], tmp_path, 4)}[download=yes]")
+        assert len(made.samples) == (2 if together else 4)
+    assert not made.missing
+    first = made.samples[0]
+    assert first.instruction
+    assert "unverified" in made.notes[0]
+    if file.task == "choice":
+        assert first.instruction.endswith("Answer with the letter of the right option alone.")
+        assert first.references[0].count(" | ") == first.instruction.count("\n") - 2
+    else:
+        assert len(first.references) == {"mteb": 5, "CLAPv2": 5}.get(
+            str(file.data.hub).partition("/")[0], 2 if together else 1
+        )
+        assert first.category == file.category
+
+
+MINE = """
+name = "mine"
+about = "two clips"
+licence = "CC0-1.0"
+citation = "nobody"
+facts = "made here"
+verified = true
+category = "sound"
+[data]
+folder = "."
+table = "captions.tsv"
+[columns]
+audio = "clip"
+references = ["first", "second"]
+transcript = "said"
+[expected]
+samples = 2
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    lines = ["clip\tfirst\tsecond\tsaid", "a.wav\tOne.\tTwo.\thello", "b.wav\tThree.\tFour.\t"]
+    (tmp_path / "captions.tsv").write_text("\n".join(lines))
+    for at, name in enumerate("ab"):
+        (tmp_path / f"{name}.wav").write_bytes(tone(at, 0.1))
+    (tmp_path / "mine.toml").write_text(MINE)
+    return tmp_path / "mine.toml"
+
+
+def test_a_users_file_runs_like_a_name(mine: Path, tmp_path: Path) -> None:
+    made = open_benchmark(str(mine))
+    assert made.name == "mine"
+    assert [one.references for one in made.samples] == [("One.", "Two."), ("Three.", "Four.")]
+    assert made.samples[0].details["transcript"] == "hello"
+    done = run_command(
+        *("run", str(mine), "--model", "control/right", "--metrics", "rouge_l", "--json"),
+        *("--store", str(tmp_path / "s.db")),
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["n"] == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('licence = "CC0-1.0"', 'licence = "CC0"', "did you mean 'CC0-1.0'?"),
+        ('licence = "CC0-1.0"', 'licence = " "', "licence: is blank"),
+        ('licence = "CC0-1.0"', "", "licence: field required"),
+        ('audio = "clip"', 'audio = "clap"', "has no column 'clap'; did you mean 'clip'?"),
+        ('["first", "second"]', '["first", "secnd"]', "has no column 'first+secnd'"),
+        ('transcript = "said"', 'transcript = "sad"', "has no column 'sad'"),
+        ("category =", "categroy =", "categroy: is no key; did you mean 'category'?"),
+        ('folder = "."', 'foldr = "."', "data.foldr: is no key; did you mean 'folder'?"),
+        ('folder = "."', 'folder = ".."', "leads out of the folder"),
+        ('"captions.tsv"', '"../captions.tsv"', "leads out of the folder"),
+        ("samples = 2", "samples = 3", "there are 2 samples, and its file expects 3"),
+        ("samples = 2", f'sha256 = "{"0" * 64}"', "expected.sha256 is wrong"),
+        ("samples = 2", 'sha256 = "no"', "expected.sha256: string should match pattern"),
+        ('folder = "."', 'folder = "."\nsplit = "test"', "split goes with a hub"),
+        ('name = "mine"', 'name = "clotho"', "'clotho' is a shipped benchmark; choose another"),
+        ("[expected]", '[traits]\nheadline = "bleu_9"\n[expected]', "'bleu_9' is not among"),
+        ("[expected]", "[traits]\nmetrix = []\n[expected]", "traits: metrix"),
+        ("[expected]", "[expected", "is not TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_sentence(
+    mine: Path, old: str, new: str, said: str
+) -> None:
+    text = mine.read_text()
+    assert old in text
+    mine.write_text(text.replace(old, new))
+    with pytest.raises(AudioCapBenchError) as caught:
+        open_benchmark(str(mine))
+    lines = str(caught.value).splitlines()
+    assert said in lines[-1]
+    assert len(lines) <= 2
+
+
+def test_a_wrong_split_or_column_of_a_repository_is_one_sentence(
+    hub: HubServer, tmp_path: Path
+) -> None:
+    rows = [LAYOUTS["mteb/Clotho"](at) for at in range(2)]
+    hub.repositories["mteb/Clotho"] = repository(rows, "test")
+    path = stand_in(shelf()["clotho"], tmp_path, 2)
+    with pytest.raises(AudioCapBenchError, match=r"mine.toml\[download=yes\]'"):
+        open_benchmark(str(path))
+    text = path.read_text()
+    for old, new, said in (
+        ('split = "test"', 'split = "tset"', "has no split 'tset'; did you mean 'test'?"),
+        ('references = "raw_text"', 'references = "raw"', "has no column 'raw'"),
+        ('split = "test"', 'split = "test"\nkeep = {lang = "en"}', "no column 'lang' to keep rows"),
+        ('split = "test"', 'split = "test"\nkeep = {text = "x"}', "no row has text = 'x'"),
+    ):
+        path.write_text(text.replace(old, new))
+        with pytest.raises(AudioCapBenchError) as caught:
+            open_benchmark(f"{path}[download=yes]")
+        assert said in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_repository_is_built_into_a_folder_and_read_from_there(
+    hub: HubServer, tmp_path: Path
+) -> None:
+    rows = [LAYOUTS["mteb/Clotho"](at) for at in range(2)]
+    hub.repositories["mteb/Clotho"] = repository(rows, "test")
+    path, out = stand_in(shelf()["clotho"], tmp_path, 2), tmp_path / "out"
+    done = run_command("build", str(path), "--out", str(out), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["present"] == 2
+    hub.repositories.clear()
+    made = open_benchmark(str(path), out)
+    assert [one.id for one in made.samples] == ["clip 0", "clip 1"]
+    assert made.traits.headline == "cider_d"
+
+
+def test_new_writes_a_file_that_check_finds_nothing_wrong_with(mine: Path) -> None:
+    mine.unlink()
+    folder = mine.parent / "My Clips!"
+    folder.mkdir()
+    for one in list(mine.parent.glob("*.*")):
+        one.rename(folder / one.name)
+    (folder / "captions.tsv").write_text("file_name\tcaption\na.wav\tOne.\nb.wav\tTwo.\n")
+    done = run_command("benchmarks", "new", str(folder))
+    assert done.returncode == 0, done.stderr
+    done = run_command("benchmarks", "check", str(folder / "benchmark.toml"), "--json")
+    found = json.loads(done.stdout)
+    assert found["name"] == "my-clips"
+    assert found["samples"] == 2
+    assert found["lacks"] == []
+    assert run_command("benchmarks", "new", str(folder)).returncode == 2
+    (folder / "a.wav").write_bytes(tone(9, 0.1))
+    done = run_command("benchmarks", "check", str(folder / "benchmark.toml"))
+    assert done.returncode == 2
+    assert "expected.sha256 is wrong" in done.stderr
+
+
+def test_check_of_a_shipped_benchmark_fetches_nothing() -> None:
+    done = run_command("benchmarks", "check", "clotho", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["on disk"] == "no"
+    assert "data.revision" in json.loads(done.stdout)["lacks"][-1]
