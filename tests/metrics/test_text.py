@@ -1,5 +1,6 @@
 """Formatting changes no score of our own metrics, and nothing else is lost by reading plainly."""
 
+import json
 from collections.abc import Callable
 from functools import cache, partial, reduce
 from time import process_time
@@ -21,7 +22,7 @@ CAPTIONS = [
     'A woman asks "are you ready?" and 2 children laugh',
     '"Stop" is shouted by a man before "go" is heard',
     "The boys' bikes rattle past; a car's horn honks. Birds sing",
-    "A train passes and a",
+    "A café door shuts, a train passes and a",
     "An engine idles - then it revs at 3,000 rpm",
 ]
 REFERENCES = [
@@ -39,6 +40,9 @@ FORMATS: dict[str, Callable[[str], str]] = {
         for pair in (
             *('"@"', "'@'", "“@”", "„@“", "«@»", "« @ »", "`@`", "```\n@\n```", "```text\n@\n```"),
             *('"@".', "**@**", "*@*", "__@__", "_@_", "<b>@</b>", "&quot;@&quot;", "## @ ##"),
+            *("(@)", "[@]", "{{@}}", "【@】", "\\boxed{{@}}", "[@](x)", "« @ »."),
+            *("<answer>@</answer>", "<think>hm</think>\n@", "[INST] @ [/INST]", "🎵 @ 🎵"),
+            *("<!-- - -->@", "<|im_start|>@<|im_end|>"),
         )
     },
     **{
@@ -46,12 +50,17 @@ FORMATS: dict[str, Callable[[str], str]] = {
         for start in (
             *("Caption: ", "Audio caption - ", "Answer: ", "The caption is: ", "CAPTION:\n"),
             *("**Caption:** ", "## Caption\n", "**Caption**\n\n", "caption – ", "- ", "* ", "• "),
+            *("[1] ", "→ ", "■ ", "✔ ", "🔊 ", "[Caption] ", "Text: ", "Caption (English): "),
+            *("Caption ➜ ", "Caption> ", "Here is a one-sentence caption: ", "**Caption**: "),
             *("1. ", "> ", "# ", "  ", "\t", "\ufeff", "Here is the caption for the audio: "),
         )
     },
     **{
         f"before {end!r}": ("{}" + end).format
-        for end in (".", "!", "…", "..", " .", "...", "\n", "  ", "\u200b", "。", "！")
+        for end in (
+            *(".", "!", "…", "..", " .", "...", "\n", "  ", "\u200b", "。", "！"),
+            *(" 🐶", "</s>", " <|endoftext|>", "[SEP]"),
+        )
     },
     "upper": str.upper,
     "title": str.title,
@@ -66,6 +75,17 @@ FORMATS: dict[str, Callable[[str], str]] = {
     ),
     "curly": lambda text: text.replace("'", "’"),
     "bold word": lambda text: text.replace(" a ", " **a** "),
+}
+# These stand around everything else, or alone.
+OUTERMOST: dict[str, Callable[[str], str]] = {
+    **{
+        wrapping: wrapping.replace("@", "{}").format
+        for wrapping in (
+            *('["@"]', '{{"caption": "@"}}', "{{'text': '@'}}", "a) @", "(1) @", "“@.”"),
+            '```json\n{{"audio_caption":"@"}}\n```',
+        )
+    },
+    "JSON": lambda text: json.dumps({"caption": text}),
 }
 
 
@@ -83,9 +103,10 @@ def scores(predictions: list[str], references: list[list[str]]) -> np.ndarray:
 expected = cache(partial(scores, CAPTIONS, REFERENCES))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", FORMATS | OUTERMOST)
 def test_formatting_changes_no_caption(name: str) -> None:
-    assert [plain(FORMATS[name](text)) for text in CAPTIONS] == list(map(plain, CAPTIONS))
+    written = (FORMATS | OUTERMOST)[name]
+    assert [plain(written(text)) for text in CAPTIONS] == list(map(plain, CAPTIONS))
 
 
 def formatted(text: str, names: list[str]) -> str:
@@ -125,6 +146,7 @@ def test_plain_text_stays_as_it_is_and_case_never_counts(text: str) -> None:
         ),
         *("the answering machine beeps", "a 5-minute speech, 2.5 times as loud", "the dogs' barks"),
         *("she says 'yes' and he says 'no'", '"yes" she says, then "no"', "caption it, he says"),
+        *("(far) a dog barks (near)", "[wind] blows (loudly)", "a man says: go", "c♯, b♭ sound"),
         *("output falls", "c# is played", "a response is heard, then a reply"),
     ],
 )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import unescape
+from itertools import accumulate
 from unicodedata import normalize
 
 from audiocapbench.metrics.result import check_captions
@@ -19,6 +20,10 @@ _ALIKE = str.maketrans(
     dict.fromkeys("“”„‟«»‹›″〝〞〟「」『』｢｣", '"')
     | dict.fromkeys("‘’‚‛ʼʹ′", "'")
     | dict.fromkeys("‐‑‒−⁃", "-")
+    | dict.fromkeys("‣▪◦·●○■□◆◇▶►➤∙", "•")
+    | dict.fromkeys("➔➜⇒", "→")
+    | dict.fromkeys("【〔〖", "[")
+    | dict.fromkeys("】〕〗", "]")
     | {"。": ". ", "｡": ". ", "´": "`"}
 )
 _FRENCH = re.compile(r"(?<=[«‹])(?<!\w.)\s+|\s+(?=[»›](?!\w))")
@@ -27,31 +32,44 @@ _UNSEEN = re.compile(
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2800]")
-_TAG = re.compile(r"</?[a-z]\w*(?: [^<>]*)?/?>")
-_FENCE = re.compile(r"(?:```+|~~~+)(?:(?:text|txt|plain|plaintext|markdown|md|html|json)\b)?")
+# Beside words these are read as spaces; sharps and flats are text.
+_PICTURE = re.compile("[\u2300-\u23ff\u2600-\u266c\u2670-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
+_TAG = re.compile(
+    r"<think>.*?</think>|</?[a-z]\w*(?: [^<>]*=[^<>]*)?(?: ?/)?>|<\|[^<>|]*\|>|<!--.*?-->|"
+    r"\[/?(?:inst|cls|sep|pad|bos|eos|end)\]|\\(?:boxed|(?:math|text)[a-z]*)(?=\{)"
+)
+_FENCE = re.compile(
+    r"(?:```+|~~~+)(?:(?:text|txt|plain|plaintext|markdown|md|html|json|caption)\b)?"
+)
+_CODED = re.compile(r"\\u([0-9a-f]{4})")
+_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*\)")
 _HEAD = (
     r"(?:(?:sure|okay|ok|certainly|of course)[,.!]* )?(?:here(?:'s| is| are) )?"
     r"(?:(?:the|a|an|my|your|this|one|possible|suggested|final|best|short|brief|detailed|concise|"
-    r"generated|predicted|english|audio|sound|clip|model|model's) )*"
-    r"(?:captions?|answer|description|response|output|prediction|summary)(?: ?[#(]?\d+\)?)?"
-    r"(?: (?:for|of|to)(?: (?:the|this|your|given|audio|sound|clip|file|recording|question))+)?"
+    r"simple|single|one-sentence|generated|predicted|english|audio|sound|clip|model|model's) )*"
+    r"(?:captions?|answer|description|response|output|prediction|summary)"
+    r"(?: ?[#(]?\d+\)?| \(\w+\))?(?: (?:for|of|to|describing)"
+    r"(?: (?:the|this|your|given|audio|sound|clip|file|recording|question))+)?"
     r"(?: (?:is|are|reads|would be|could be))?(?: as follows)?"
 )
 _LABEL = re.compile(
-    rf"{_HEAD}(?: ?[:=|→–—]+>?| -+>?|-+>? |(?<=\bis)(?= ?\"))|(?:the )?(?:audio|sound) ?:"
+    rf"{_HEAD}(?: ?[:=|→–—>]+| -+>?|-+>? |(?<=\bis)(?= ?\"))|[\[(]{_HEAD}[\])]:?|"
+    r"(?:the )?(?:audio|sound|text|title|label|result|predicted|ground truth|assistant|a) ?:(?= )|"
+    r"([\"'])[\w -]{1,30}\1 ?: ?(?=[\"'\[])"
 )
 # A label that is a heading, or in bold, needs nothing behind it.
 _MARKED_LABEL = re.compile(rf"#[# ]*[*_]*{_HEAD}[*_:]* |[*_]+{_HEAD}:?[*_]+")
 _APOSTROPHE = re.compile(r"(?<=[^\W_])`(?=[^\W_])")
-_LATEX = re.compile(r"``([^`']*)''")
+_LATEX = re.compile(r"``([^`]+?)''")
 _BULLET = re.compile(r"(?<!\S)[*+](?!\S)")
 _MARKS = re.compile(r"\\(?=[^\w\s])|[*`]|~~|(?<![^\W_])_+|_+(?![^\W_])|(?<!\S)#+(?= |$)")
-_ITEM = re.compile(r"([.!?,;:]?) [-–—•‣▪◦·●]+(?= )")
-_LEADING = re.compile(r"[-–—+•‣▪◦·●>|=,;:!?.\s]+|\(?\d{1,2}[.)] (?=.)")
+_ITEM = re.compile(r"([.!?,;:]?) [-–—•]+(?= )")
+_LEADING = re.compile(r"[-–—+•→>|=,;:!?.\s]+|(?:\d{1,2}[.)]|\(\d{1,2}\)|\[\d{1,2}\]|[a-z]\)) (?=.)")
 _SPACED = re.compile(r" (?=[,.;:!?]+(?:[\"' ]|$))")
 _DOTS = re.compile(r"(?<=[.!?,;:])(?: ?\.)+(?!\d)")
 _QUOTES, _EMPHASIS = frozenset("\"'"), frozenset("*_`~")
-_FINAL = " .,;:!?|=–—-•‣▪◦·●"
+_BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_FINAL = " .,;:!?|=–—-•→"
 
 
 def plain(text: str) -> str:
@@ -91,7 +109,9 @@ def _clean(text: str) -> str:
     text = _FRENCH.sub("", unescape(text).encode("utf-8", "replace").decode("utf-8"))
     text = normalize("NFKC", normalize("NFKC", text.translate(_ALIKE)).upper().casefold())
     text = _CONTROL.sub(" ", _UNSEEN.sub("", text.translate(_ALIKE)))
+    text = _PICTURE.sub(" ", text) if _WORD.search(text) else text
     text = _FENCE.sub(" ", " ".join(_TAG.sub(" ", text).split()))
+    text = _LINK.sub(r"\1", _CODED.sub(lambda one: chr(int(one[1], 16)), text))
     text = _APOSTROPHE.sub("'", text)
     text = _LATEX.sub(r'"\1"', text)
     whole = _DOTS.sub("", _SPACED.sub("", _BULLET.sub("•", text)))
@@ -116,6 +136,9 @@ def _without(start: re.Pattern[str], text: str) -> str:
 def _unquoted(text: str) -> str:
     """Text without the marks around all of it, or a mark that has no other."""
     mark, inside = text[:1], text[1:-1].strip()
+    if mark in _BRACKETS and text[-1] == _BRACKETS[mark]:
+        open_marks = accumulate((one == mark) - (one == text[-1]) for one in text[:-1])
+        return inside if all(open_marks) else text
     if mark in _QUOTES and text[1:] and text[-1] == mark:
         # Quotations within; one that ends before another begins makes two of the outer marks.
         rest = re.sub(rf"(?<!\w){mark}[^{mark}]*{mark}", "", inside)
