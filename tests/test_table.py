@@ -128,6 +128,28 @@ def test_the_sign_of_a_difference_is_shown_on_its_interval_too() -> None:
     assert shown == [("+0.10", "-0.25 to +0.45", "2.2")]
 
 
+def test_long_text_is_wrapped_and_no_cell_lost() -> None:
+    words = " ".join(f"word{place}" for place in range(40))
+    rows = [{"fact": name, "of it": words} for name in ("needs", "options")]
+    shown = text_of([Table("", rows)], width=80)
+    assert " ".join(shown.split()).count("word39") == 2
+    assert "Not shown" not in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    listed = [{"name": "a", "description": words}] * 2
+    stacked = text_of([Table("A title", listed, notes=["A note"], stacks=True)], width=80)
+    assert stacked.startswith("A title\n")
+    assert stacked.endswith("\nA note")
+
+
+def test_a_notebook_has_one_scrollable_table_of_all_cells() -> None:
+    rows = [{f"column {place}": place for place in range(30)} | {"model": "<b>x"}] * 3
+    made = Table("T", rows, winners={"column 3": 1})._repr_html_()
+    assert made.count("<table>") == made.count('<div style="overflow-x:auto">') == 1
+    assert made.count("<td") == 3 * 31
+    assert made.count("<strong>3</strong>") == 1
+    assert "<b>" not in made
+
+
 def test_csv_without_rows_is_empty() -> None:
     assert csv_text([]) == ""
 

@@ -75,6 +75,17 @@ def test_every_form_can_be_printed_or_written(store: str, tmp_path: Path) -> Non
     assert r"=cmd\|x" in (tmp_path / "board.md").read_text("utf-8")
 
 
+def test_latex_has_model_score_interval_and_n_and_what_tests_show_is_bold(store: str) -> None:
+    shown = run("leaderboard", "--store", store, "--format", "latex").stdout
+    head = next(line for line in shown.splitlines() if line.startswith("{}model"))
+    found = [one.strip(" {}\\") for one in head.split("&")]
+    assert found == ["model", "score", "95 \\%", "n", "as zero"], "by which a refusal makes it rank"
+    board = json.loads(run("leaderboard", "--store", store, "--json").stdout)["boards"][0]
+    first = [one["different"] for one in board["pairs"] if board["runs"][0]["run"] in one["runs"]]
+    assert (r"\textbf" in shown) == all(first)
+    assert "share a letter" not in shown
+
+
 def test_parquet_is_written_to_a_file(store: str, tmp_path: Path) -> None:
     parquet = needs("pyarrow.parquet")
     file = tmp_path / "board.parquet"

@@ -322,7 +322,7 @@ def write(result: Result, form: Format, file: Path | None) -> None:
         Format.CSV: lambda: csv_text(result.records()),
         Format.PARQUET: lambda: parquet_content(result.records()),
         Format.MD: lambda: markdown_text(result.tables()),
-        Format.LATEX: lambda: latex_text(result.tables()),
+        Format.LATEX: lambda: latex_text(result.print_tables()),
     }
     content = ways[form]()
     if file is None:

@@ -14,7 +14,7 @@ from audiocapbench.metrics.result import first_column
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, Interval
 from audiocapbench.stats.units import Aggregate
-from audiocapbench.table import shown
+from audiocapbench.table import Table, shown, signature_notes
 
 FEWEST_SHARE = 0.5
 """Who has a score for fewer of the samples is shown, but neither ranked nor tested."""
@@ -101,6 +101,10 @@ class Estimate:
     def __str__(self) -> str:
         span = f" [{self.interval.low:.3f}, {self.interval.high:.3f}]" if self.interval else ""
         return f"{shown(self.value, '.3f')}{span}, n={self.n:,}/{self.coverage.total:,}"
+
+    def _repr_html_(self) -> str:
+        row = {"score": self, "scored": self.n, "samples": self.coverage.total}
+        return Table("", [row], notes=signature_notes([self.signature]))._repr_html_()
 
     def scores(self) -> dict[str, Any]:
         return {

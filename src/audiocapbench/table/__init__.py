@@ -32,6 +32,10 @@ class Result(ABC):
     def tables(self) -> Sequence[Table]:
         """As tables for people."""
 
+    def print_tables(self) -> Sequence[Table]:
+        """As tables for a paper, which has less room."""
+        return self.tables()
+
     @abstractmethod
     def records(self) -> Sequence[Row]:
         """As rows for programs, all with the same columns."""

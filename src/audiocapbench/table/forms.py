@@ -84,6 +84,9 @@ class Table:
     winners: Mapping[str, int | None] = field(default_factory=dict)
     verdicts: Sequence[str] = ()
 
+    def _repr_html_(self) -> str:
+        return html_text(self)
+
     def text_columns(self) -> list[TextColumn]:
         """The table as text; an interval stands in a column of its own after its value."""
         texts: list[TextColumn] = []
@@ -258,25 +261,27 @@ def html_text(table: Table, *, in_page: bool = False) -> str:
     """A table as HTML, every text escaped; within a page, whose own style aligns it, bare."""
     columns = table.text_columns()
 
-    def row(cells: Iterable[MultilineCell], tag: str) -> str:
+    def row(cells: Iterable[MultilineCell], at: int | None = None) -> str:
         texts = []
         for one, cell in zip(columns, cells, strict=True):
-            is_head = tag == "th" or (in_page and one is columns[0])
-            scope = f' scope="{"col" if tag == "th" else "row"}"' if is_head else ""
+            is_head = at is None or (in_page and one is columns[0])
+            scope = f' scope="{"col" if at is None else "row"}"' if is_head else ""
             align = one.look.align or "right"
             look = f' class="{align}"' if in_page else f' style="text-align:{align}"'
-            name = "th" if is_head else "td"
-            texts.append(f"<{name}{scope}{look}>{'<br>'.join(map(_html, cell))}</{name}>")
+            name, words = "th" if is_head else "td", "<br>".join(map(_html, cell))
+            words = f"<strong>{words}</strong>" if at is not None and one.marks[at] else words
+            texts.append(f"<{name}{scope}{look}>{words}</{name}>")
         return f"<tr>{''.join(texts)}</tr>"
 
-    rows = zip(*(one.cells for one in columns), strict=True)
-    body = "".join(row(cells, "td") for cells in rows)
-    head = f"<thead>{row((one.heading for one in columns), 'th')}</thead><tbody>{body}</tbody>"
+    rows = enumerate(zip(*(one.cells for one in columns), strict=True))
+    body = "".join(row(cells, at) for at, cells in rows)
+    head = f"<thead>{row(one.heading for one in columns)}</thead><tbody>{body}</tbody>"
     if in_page:
         return f"<table>{head}</table>"
     notes = (f"<p><small>{_html(note)}</small></p>" for note in table.notes)
     said = "".join(f"<p><strong>{_html(one)}</strong></p>" for one in table.verdicts)
-    return f"{said}<table><caption>{_html(table.title)}</caption>{head}</table>{''.join(notes)}"
+    whole = f"<table><caption>{_html(table.title)}</caption>{head}</table>"
+    return f'{said}<div style="overflow-x:auto">{whole}</div>{"".join(notes)}'
 
 
 def parquet_content(records: Sequence[Row]) -> bytes:

@@ -172,7 +172,11 @@ def _narrow(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
             for line in one.heading
             for part in ([line] if len(line) <= widest else line.split() or [line])
         )
-        narrow.append(one if one.look.wraps else one._replace(heading=heading, cells=cells))
+        # Running text is wrapped before anything is left out.
+        wraps = at != key and one.look.align == "left" and widest > _RUNNING_TEXT
+        look = replace(one.look, wraps=one.look.wraps or wraps)
+        cut = one if one.look.wraps else one._replace(heading=heading, cells=cells)
+        narrow.append(cut._replace(look=look))
     return narrow
 
 

@@ -1,12 +1,13 @@
 """A leaderboard as tables for people, as rows for programs, and as JSON."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from audiocapbench.errors import ReportError
 from audiocapbench.report.leaderboard.board import (
     FEW_SAMPLES,
+    LETTERS,
     Board,
     Entry,
     PairTest,
@@ -58,6 +59,22 @@ class LeaderboardResult(Result):
             tables.append(_overall(board))
             if any(one.by_category for one in board.rows):
                 tables.append(_by_category(board))
+        return tables
+
+    def print_tables(self) -> list[Table]:
+        """For a paper: models, what they are ranked by with intervals, and n."""
+        by_zero = any(one.overall.by_zero for one in self.boards)
+        words = {one.correction.words for one in self.boards}
+        bold = f"Bold: above all others by paired permutation tests, {' '.join(words)}-corrected."
+        wanted = {"model", "score", "on", "scored"} | ({"as_zero"} if by_zero else set())
+        tables = []
+        for table in self.tables():
+            columns = [one if isinstance(one, Column) else Column(one) for one in table.columns]
+            shown = [one for one in columns if one.name in wanted or one.name.startswith("in ")]
+            shown = [replace(one, heading="n") if one.name == "scored" else one for one in shown]
+            notes = [one for one in table.notes if not one.startswith(LETTERS)]
+            notes = [bold, *notes] if table.winners else notes
+            tables.append(replace(table, columns=shown, notes=notes))
         return tables
 
     def table(self, number: int, columns: Sequence[str] = ()) -> Findings:
