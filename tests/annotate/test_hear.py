@@ -311,3 +311,12 @@ def test_a_file_of_a_kind_that_is_not_read_is_said(tmp_path: Path) -> None:
     assert sorted(unreadable) == ["b.m4a", "c.WMA", "d.ape"]
     (tmp_path / "clip").write_bytes(b"no ending")
     assert list_audio(tmp_path)[1] == {".txt": 1, "no ending": 1}
+
+
+def test_what_lasts_for_hours_is_not_heard_and_that_is_said(place: Path) -> None:
+    write_tone(place / "clips" / "00.wav", 100.0, seconds=601)
+    said = document(hear(place, "--json"))
+    assert said["experts"]["signal"] == {"ok": 19}
+    assert said["left_out"] == {
+        "too_long": {"lasts 601 s, more than 600; cut it first": ["00.wav"]}
+    }

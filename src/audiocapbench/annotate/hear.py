@@ -40,6 +40,8 @@ DESCRIBE = "describe"
 OK, FAILED, NOT_RUN = "ok", "failed", "not_run"
 _BATCH, _LOOK_AGAIN_S = 16, 1.0
 _SHOWN, _LARGEST = 80, 200_000
+_LONGEST_S = 600.0
+"""What lasts longer is no clip that a caption describes, and would be heard for hours."""
 
 BatchFindings = dict[str, list[Finding] | str]
 """What experts found in each clip of a batch, or why it cannot be decoded."""
@@ -61,7 +63,8 @@ def hear(
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain."""
     first: dict[str, SourceClip] = {}
     for one in clips:  # of several that are the same, the first counts
-        first.setdefault(one.clip.sha256, one)
+        if one.clip.duration_s <= _LONGEST_S:
+            first.setdefault(one.clip.sha256, one)
     hearing = _Hearing(context, panel, rules, first)
     hearing.run()
     described, cost = dict[str, dict[str, Finding]](), None
@@ -73,6 +76,10 @@ def hear(
     counts |= {name: Counter[str]() for name in hearing.signatures if name != experts.LISTENER}
     for one in clips:
         digest = one.clip.sha256
+        if digest not in first:
+            reason = f"lasts {one.clip.duration_s:,.0f} s, more than {_LONGEST_S:g}; cut it first"
+            records[one.id] = StageRecord(one.id, "hear", "too_long", {}, reason)
+            continue
         if (same := first[digest].id) != one.id:
             reason = f"the same bytes as {same}"
             records[one.id] = StageRecord(one.id, "hear", "duplicate", {}, reason)

@@ -46,7 +46,8 @@ _PAUSE_S = 0.5
 _DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
 HEARD, MERGED, CHECKED = _DONE.values()
 PEOPLE = "accepted by people"
-_STEPS = {"unreadable": "can be read", "duplicate": "not there twice", "no_domain": "has a domain"}
+_STEPS = {"unreadable": "can be read", "too_long": "short enough", "duplicate": "not there twice"}
+_STEPS["no_domain"] = "has a domain"
 
 
 class Annotation(BaseModel):
