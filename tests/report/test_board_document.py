@@ -34,7 +34,7 @@ from showing import showing
 
 SCRIPTS = {
     name: files("audiocapbench.report").joinpath("templates", name).read_text("utf-8")
-    for name in (*SERVED_SCRIPTS, "embedded.js", "site.js")
+    for name in (*SERVED_SCRIPTS, "embedded.js")
 }
 # What a variable of this name holds in every script.
 HOLDS: dict[str, type[Any]] = {
@@ -50,9 +50,18 @@ HOLDS: dict[str, type[Any]] = {
     "tested": ScoreDifference,
 }
 # What a script makes itself, and elements of the page.
-OWN = {"board.part", "cell.append", "cell.scope", "cell.closest", "cell.tagName", "group.append"}
+OWN = {
+    "board.part",
+    "board.rows",
+    "board.winner",
+    "cell.append",
+    "cell.scope",
+    "cell.closest",
+    "cell.tagName",
+    "group.append",
+}
 OWN |= {"cell.setAttribute", "group.addEventListener", "part.indexOf", "part.slice"}
-TABS = ("leaderboard", "compare", "explore", "trials", "costs", "made")
+TABS = ("leaderboard", "matrix", "compare", "explore", "trials", "costs", "made")
 STEP = re.compile(r"\??\.(\w+)|\?\.\[|\[")
 
 

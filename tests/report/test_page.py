@@ -20,7 +20,7 @@ from report_pages import gathered_runs, write_page
 needs("playwright")
 needs_program("chromium")
 
-TABS = ("leaderboard", "compare", "explore", "trials", "costs", "made")
+TABS = ("leaderboard", "matrix", "compare", "explore", "trials", "costs", "made")
 
 
 @pytest.fixture(scope="module")
@@ -129,16 +129,14 @@ def test_columns_sort_and_ties_are_drawn(visit: Opener, page: str) -> None:
     assert card.locator("tr.control th").inner_text().startswith("control/safe")
 
 
-def test_axes_are_fixed_and_bars_in_proportion(visit: Opener, page: str) -> None:
+def test_bars_are_in_proportion(visit: Opener, page: str) -> None:
     seen = visit(page)
     fills = seen.page.locator("#leaderboard td.axis .fill")
     widths = [float(one[:-1]) for one in fills.evaluate_all("all => all.map(e => e.style.width)")]
     scores = seen.page.locator("#leaderboard td.lead").evaluate_all(
-        "all => all.map(e => parseFloat(e.firstChild.data))"
+        "all => all.map(e => parseFloat(e.textContent))"
     )
     assert widths == pytest.approx([10 * one for one in scores], abs=0.1)
-    ticks = seen.page.locator("#leaderboard svg.figure .tick").all_text_contents()
-    assert ticks.count("0") == ticks.count("10") == 2
 
 
 def test_no_name_covers_an_interval_or_leaves_the_chart(visit: Opener, page: str) -> None:
@@ -146,7 +144,7 @@ def test_no_name_covers_an_interval_or_leaves_the_chart(visit: Opener, page: str
     boxes = seen.page.evaluate(
         """() => {
             const box = (node) => node.getBoundingClientRect().toJSON();
-            const frame = document.querySelector('#leaderboard .card:nth-child(2)');
+            const frame = document.querySelector('#leaderboard svg.figure').closest('.card');
             const all = (name) => [...frame.querySelectorAll(name)].map(box);
             return {frame: box(frame), names: all('.point .name'), lines: all('.point .spread')};
         }"""
@@ -185,7 +183,7 @@ def test_a_model_its_bar_and_its_point_lead_to_its_samples(
 
 def test_a_bar_of_a_category_leads_to_that_category(visit: Opener, page: str) -> None:
     seen = visit(page)
-    seen.page.click("#leaderboard .panel >> nth=1 >> .bar >> nth=0")
+    seen.page.click("#leaderboard .spark >> nth=0 >> i >> nth=1")
     shown(seen, "explore")
     assert seen.page.input_value("#category") == "music"
     seen.counted("20 of 40 samples")
@@ -229,7 +227,6 @@ def test_costs_and_failures_are_counted(visit: Opener, page: str) -> None:
     line = seen.page.locator("#costs tbody tr", has_text="zeta/gamma")
     assert "37 ok, 3 refused" in line.inner_text()
     assert line.locator(".stacked i").count() == 2
-    assert seen.page.locator("#costs svg .point").count() == 4
 
 
 def test_what_captions_without_clips_took_and_cost_is_not_made_up(

@@ -60,7 +60,7 @@ def visit(browser: Any) -> Iterator[Opener]:
 def test_every_view_opens_and_axe_finds_nothing_wrong(visit: Opener, shown: Shown) -> None:
     needs_program("axe-core")
     seen = visit(f"{shown.address}/", bypass_csp=True)
-    for tab in ("leaderboard", "compare", "explore", "trials", "costs", "made"):
+    for tab in ("leaderboard", "matrix", "compare", "explore", "trials", "costs", "made"):
         seen.page.click(f"#tab-{tab}")
         seen.until(f"document.body.dataset.shown === '{tab}'")
         assert seen.violations() == [], tab
@@ -165,7 +165,7 @@ def test_hostile_text_is_only_text(visit: Opener, hostile: Path) -> None:
         seen.until("document.querySelector('#clip h2').textContent.startsWith('a ')")
         assert seen.page.inner_text("#clip h2") == f"a {EVIL}"
         seen.page.wait_for_selector(".sound[data-drawn=yes]")
-        for tab in ("leaderboard", "compare", "trials", "costs", "made"):
+        for tab in ("leaderboard", "matrix", "compare", "trials", "costs", "made"):
             seen.page.click(f"#tab-{tab}")
             seen.until(f"document.body.dataset.shown === '{tab}'")
         assert seen.page.evaluate("window.hit") is None

@@ -16,6 +16,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED, total_cost
 from audiocapbench.errors import AudioCapBenchError, AudioError, StoreError
 from audiocapbench.grouping import grouped
+from audiocapbench.report.leaderboard.board import Ranking
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.document import BoardDocument, ServedBoard
 from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES, joined, render
@@ -196,7 +197,11 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
     document = board_document(store, replace(kept, runs=ordered), kept.benchmark)
     document.ranking, document.verdict = data.board.overall, data.board.verdict
     document.scorers[document.headline].best = data.board.overall.winner
-    document.notes = list(data.board.notes)
+    document.notes, view = list(data.board.notes), document.views[""]
+    for scorer in kept.scorers:  # by the headline alone: each other score takes as long
+        known = scorer == headline
+        view.rankings.append(data.board.overall if known else Ranking())
+        view.verdicts.append(data.board.verdict if known else "")
     return document
 
 

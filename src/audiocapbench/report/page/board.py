@@ -1,22 +1,28 @@
 """The board document of runs, read whole or as the store has kept them, and what it analyses."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
+from audiocapbench.meta.over_blind import BLIND, PERSON
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.compare.compute import compare_tables
-from audiocapbench.report.leaderboard.board import PublishedEntry, Ranking
+from audiocapbench.report.leaderboard.board import Board, PublishedEntry, Ranking
+from audiocapbench.report.leaderboard.build import verdict_of
 from audiocapbench.report.page import document as parts
 from audiocapbench.report.page.report_data import (
     PROVIDERS,
     BoardData,
     ReportData,
     clip_of,
+    families,
     provider_of,
 )
+from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.departures import departures, in_full, in_short
 from audiocapbench.scores.estimate import Estimate, Scorer
 from audiocapbench.scores.table import RunTable
@@ -37,7 +43,10 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     if not isinstance(data, ReportData):
         return document
     document.ranking, document.verdict = data.board.overall, data.board.verdict
-    for entry, winner in zip(document.scorers, data.winners, strict=True):
+    for scorer in data.scorers:
+        board = data.board if scorer == data.headline else data.ranked(scorer)
+        add_ranking(document.views[""], data, board)
+    for entry, winner in zip(document.scorers, document.views[""].winners, strict=True):
         entry.best = winner
     lengths: dict[str, list[float]] = {name: [] for name in data.categories}
     seconds: dict[str, dict[str, float]] = {name: {} for name in data.categories}
@@ -78,6 +87,29 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     return document
 
 
+def add_ranking(
+    view: parts.CategoryView,
+    data: ReportData,
+    board: Board,
+    name: str = "",
+    labels: Sequence[str] = (),
+) -> None:
+    """Add how the runs rank by a scorer, in the order of the document, under other labels."""
+    numbers = [entry.run.id for entry in board.entries]
+    places = [numbers.index(one.run.id) for one in data.runs]
+    ranking = board.parts.get(name, board.overall).reordered(places)
+    view.rankings.append(ranking)
+    view.notes.append(list(board.notes))
+    view.winners.append(ranking.winner)
+    if not labels:
+        view.verdicts.append(board.verdict)
+        return
+    pairs = zip(places, labels, strict=True)
+    entries = [replace(board.entries[place], label=label) for place, label in pairs]
+    key = category(name) if name in board.parts else ALL
+    view.verdicts.append(verdict_of(board.scorer, ranking, entries, key))
+
+
 def _document(data: BoardData, title: str) -> parts.BoardDocument:
     runs = data.runs
     days = sorted({one.run.created_at[:10] for one in runs})
@@ -87,10 +119,16 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
         models.append(
             parts.BoardModel(label=name, provider=of, control=False, run=None, printed=at)
         )
+    names = [*(one.run.model for one in runs), *(one.model for one in data.published)]
+    first = sorted(runs, key=lambda one: one.run.id)  # who comes later changes no mark
+    marks = families([*(one.run.model for one in first), *names])
+    for model, name in zip(models, names, strict=True):
+        model.mark = marks[name]
     providers = dict.fromkeys([*PROVIDERS.values(), *(one.provider for one in models)])
     present = {one.provider for one in models}
-    estimates = [[one.estimate(scorer) for one in runs] for scorer in data.scorers]
-    signatures = {str(one.signature) for own in estimates for one in own if one and one.signature}
+    views, headline = _views(data), data.scorers.index(data.headline)
+    made = (one.estimate(scorer) for scorer in data.scorers for one in runs)
+    signatures = {str(one.signature) for one in made if one and one.signature}
     both = [
         one.judge
         for one in data.scorers
@@ -108,7 +146,7 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
         samples=data.sample_count,
         clips=data.clips,
         missing_clips=data.missing_clips,
-        headline=data.scorers.index(data.headline),
+        headline=headline,
         scorers=[
             parts.ScorerEntry(
                 **{name: getattr(one, name) for name in ("label", "column", "judge", "digits")},
@@ -120,27 +158,52 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
         providers=[one for one in providers if one in present],
         models=models,
         boards=_groups(data),
-        estimates=[
-            [*map(cell, own), *(_printed(data, row, scorer) for row in data.published)]
-            for scorer, own in zip(data.scorers, estimates, strict=True)
-        ],
+        estimates=views[""].estimates,
         parts=[
-            parts.CategoryScores(
-                category=name,
-                samples=size,
-                cells=[
-                    *(cell(one.estimate(data.headline, name)) for one in runs),
-                    *(_printed(data, row, data.headline, name) for row in data.published),
-                ],
-            )
-            for name, size in data.sizes.items()
+            parts.CategoryScores(category=name, samples=one.samples, cells=one.estimates[headline])
+            for name, one in views.items()
+            if name
         ],
         ranking=Ranking(),
         judge_of_both=data.headline.judge if data.headline.judge in both else (*both, None)[0],
         notes=list(data.notes),
         warnings=[],
         signatures=sorted(signatures),
+        views=views,
+        anchors=_anchors(data),
     )
+
+
+def _views(data: BoardData) -> dict[str, parts.CategoryView]:
+    """Scores by category, of which only those of the headline have intervals; no ranks."""
+
+    def scores(scorer: Scorer, name: str) -> list[parts.Cell | None]:
+        key, interval = name or None, not name or scorer == data.headline
+        own = (one.estimate(scorer, key, interval=interval) for one in data.runs)
+        return [*map(cell, own), *(_printed(data, row, scorer, key) for row in data.published)]
+
+    return {
+        name: parts.CategoryView(
+            samples=size,
+            estimates=[scores(scorer, name) for scorer in data.scorers],
+            rankings=[],
+            notes=[],
+            verdicts=[],
+            winners=[],
+        )
+        for name, size in {"": data.sample_count, **data.sizes}.items()
+    }
+
+
+def _anchors(data: BoardData) -> dict[str, list[float | None]]:
+    """What hearing nothing and people get by each scorer, where any run was put on that scale."""
+    found: dict[str, list[float | None]] = {}
+    for name, key in (("blind", BLIND), ("person", PERSON)):
+        known = [[one.anchor(scorer, key) for one in data.runs] for scorer in data.scorers]
+        values = [next((one.value for one in own if one), None) for own in known]
+        if any(value is not None for value in values):
+            found[name] = values
+    return found
 
 
 def compared(one: RunTable, other: RunTable) -> parts.PairComparison:

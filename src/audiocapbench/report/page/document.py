@@ -59,11 +59,13 @@ class BoardModel(DocumentPart):
     """A run, how it was asked, how that ended and what it cost; or a model of a paper.
 
     A model of a paper has no run, and no more than its label, provider and ``printed`` rank. From
-    ``by`` on stands what a submission to a site says of it.
+    ``by`` on stands what a submission to a site says of it. Models of one family, and no others,
+    share a ``mark``.
     """
 
     label: str
     provider: str
+    mark: int = 0
     control: bool
     run: int | None
     benchmark: str = ""
@@ -155,7 +157,10 @@ class PairComparison(DocumentPart):
 
 
 class CategoryView(DocumentPart):
-    """Of a site: all scores, ranks and what is known on one category, or on everything."""
+    """All scores on one category, or on everything; by scorer ranks and what is known.
+
+    A report has ranks on everything alone.
+    """
 
     samples: int
     estimates: list[list[Cell | None]]
@@ -170,8 +175,9 @@ class BoardDocument(DocumentPart):
 
     What takes long (ranks, correlations, histograms) is not in a document of kept estimates alone.
     ``headline`` is a place among the scorers; ``estimates`` are by scorer and model;
-    ``judge_of_both`` scores accuracy and hallucination. A site has ``views`` by category (``""`` is
-    everything), its pages a ``home``, a report the ``pairs`` that it has inside.
+    ``judge_of_both`` scores accuracy and hallucination. ``views`` are by category, ``""`` is
+    everything; ``anchors`` what captions that hear nothing and people's get by each scorer. Pages
+    of a site have a ``home``, a report the ``pairs`` that it has inside.
     """
 
     title: str
@@ -203,7 +209,8 @@ class BoardDocument(DocumentPart):
     signatures: list[str]
     pairs: list[PairComparison] = []
     home: str | None = None
-    views: dict[str, CategoryView] = {}
+    views: dict[str, CategoryView]
+    anchors: dict[str, list[float | None]] = {}
 
 
 class SiteDocument(DocumentPart):

@@ -216,8 +216,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 VIEWS = """
-base.js state.js words.js filter.js charts.js leaderboard.js compare.js list.js player.js clip.js
-explore.js about.js""".split()
+base.js state.js words.js filter.js charts.js leaderboard.js list.js matrix.js compare.js player.js
+clip.js explore.js about.js""".split()
 SCRIPTS = (*VIEWS, "embedded.js", "app.js")
 SERVED_SCRIPTS = (*VIEWS, "served.js", "live.js", "app.js")
 """Of ``view``, which asks a server for what a report has inside."""

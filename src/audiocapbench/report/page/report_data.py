@@ -1,7 +1,8 @@
 """Runs of one benchmark as a board shows them: read whole, or only what the store has kept."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Status, total_cost
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.meta.over_blind import over_blind
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.leaderboard.board import (
     Board,
@@ -22,7 +24,6 @@ from audiocapbench.report.leaderboard.board import (
     PublishedEntry,
     Ranking,
     RunEntry,
-    rank_runs,
 )
 from audiocapbench.report.leaderboard.build import default_scorer, make_board, published_beside
 from audiocapbench.report.page.document import BoardModel
@@ -57,6 +58,21 @@ def provider_of(model: str) -> str:
     return PROVIDERS.get(prefix, prefix)
 
 
+def families(models: Iterable[str]) -> dict[str, int]:
+    """The family of each model by number: what offers it, and the letters that its name begins by.
+
+    An endpoint's is that of what it serves, wherever.
+    """
+    numbers: dict[tuple[str, str], int] = {}
+    found = {}
+    for model in models:
+        provider, _, name = model.partition("@")[0].partition("/")
+        letters = re.match(r"[^\W\d_]*", name.rpartition("/")[2].lower())
+        family = (provider, "" if provider == "control" or not letters else letters[0])
+        found[model] = numbers.setdefault(family, len(numbers))
+    return found
+
+
 def _board_model(
     run: RunHead, label: str, statuses: Mapping[str, int], total: int, **costs: Any
 ) -> BoardModel:
@@ -85,13 +101,20 @@ class ReportRun(RunSummary):
 
     label: str = ""
 
-    def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
+    def estimate(
+        self, scorer: Scorer, name: str | None = None, *, interval: bool = True
+    ) -> Estimate | None:
         key = ALL if name is None else category(name)
-        return self.table.estimate(scorer, key) if self.has(scorer, key) else None
+        make = self.table.estimate if interval else self.table.point
+        return make(scorer, key) if self.has(scorer, key) else None
 
     def has(self, scorer: Scorer, key: GroupKey = ALL) -> bool:
         scored = scorer.judge is None or scorer in self.table.scores
         return scored and key in self.table.groups
+
+    def anchor(self, scorer: Scorer, key: GroupKey) -> Estimate | None:
+        """What captions that hear nothing, or people's, get by a scorer, where that was asked."""
+        return over_blind(self.table, scorer).get(key)
 
     def covered(self, scorer: Scorer) -> int | None:
         """How many samples a metric or a judge has scored; None where a judge has not looked."""
@@ -121,8 +144,13 @@ class KeptRun:
     run: RunLine
     estimates: Mapping[tuple[str, str], Estimate]
 
-    def estimate(self, scorer: Scorer, name: str | None = None) -> Estimate | None:
+    def estimate(
+        self, scorer: Scorer, name: str | None = None, *, interval: bool = True
+    ) -> Estimate | None:
         return self.estimates.get((scorer.label, str(ALL if name is None else category(name))))
+
+    def anchor(self, scorer: Scorer, key: GroupKey) -> Estimate | None:
+        return self.estimates.get((scorer.label, str(key)))
 
     def covered(self, scorer: Scorer) -> int | None:
         if scorer.judge is None:
@@ -193,13 +221,6 @@ class ReportData(BoardData):
         ranking = Ranking(places=(place,) * len(entries))
         said = " ".join(dict.fromkeys(one.table.race for one in self.runs if one.table.raced))
         return Board(*about, entries=entries, overall=ranking, verdict=said, notes=reason)
-
-    @cached_property
-    def winners(self) -> list[int | None]:
-        """For each scorer the run that tests show to beat every other, by its place, if any."""
-        tables, same = [one.table for one in self.runs], self.one_selection
-        alike = (one if same and len(self.signatures(one)) < 2 else None for one in self.scorers)
-        return [None if one is None else rank_runs(one, [ALL], tables)[0].winner for one in alike]
 
     @property
     def one_selection(self) -> bool:

@@ -10,17 +10,14 @@ from pathlib import Path
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
 from audiocapbench.grouping import grouped
-from audiocapbench.report.leaderboard.build import verdict_of
-from audiocapbench.report.page.board import board_document, cell
+from audiocapbench.report.page.board import add_ranking, board_document, cell
 from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
-from audiocapbench.report.page.html import packed, render_page, write_report
+from audiocapbench.report.page.html import SCRIPTS, packed, render_page, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
-from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Store
 
-_SCRIPTS = "base.js state.js charts.js leaderboard.js about.js embedded.js site.js".split()
 _INDEX, _DATA, _PAGES = "index.html", "leaderboard.json", "models"
 
 
@@ -37,7 +34,9 @@ def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, ti
     size += sum(_write_model(store, one, out / pages[one.run.id]) for one in checked)
     for old in set((out / _PAGES).glob("*.html")) - {out / one for one in pages.values()}:
         old.unlink()
-    page = render_page("site.html", _SCRIPTS, board=boards[0], data=packed(content))
+    page = render_page(
+        "report.html", SCRIPTS, title=title, board=boards[0], data=packed(content), embedded=[]
+    )
     return size + write_file(out / _INDEX, page)
 
 
@@ -66,15 +65,16 @@ def _board(
     for name, one in zip(names, shown, strict=True):
         more = one.submission.by or Path(pages[one.run.id]).stem[-8:]
         labels.append(one.submission.model + f" ({more})" * (names.count(name) > 1))
-    views = _views(data, shown, labels)
-    data.winners = views[""].winners
     board = board_document(store, data, title)
+    board.views = _views(data, shown, labels)
+    board.estimates = board.views[""].estimates
+    for entry, winner in zip(board.scorers, board.views[""].winners, strict=True):
+        entry.best = winner
     for model, label, one in zip(board.models, labels, shown, strict=True):
         model.page, model.label = pages[one.run.id], label
         for name in ("by", "link", "licence", "weights"):
             setattr(model, name, getattr(one.submission, name))
-    board.views, board.estimates = views, views[""].estimates
-    board.verdict = views[""].verdicts[board.headline]
+    board.verdict = board.views[""].verdicts[board.headline]
     return board
 
 
@@ -116,17 +116,8 @@ def _views(
     }
     for scorer in data.scorers:
         board = data.ranked(scorer, by_category=True)
-        numbers = [entry.run.id for entry in board.entries]
-        places = [numbers.index(one.run.id) for one in data.runs]
-        pairs = zip(places, labels, strict=True)
-        entries = [replace(board.entries[place], label=label) for place, label in pairs]
         for name, view in views.items():
-            ranking = board.parts.get(name, board.overall)
-            view.rankings.append(own := ranking.reordered(places))
-            view.notes.append(list(board.notes))
-            key = category(name) if name in board.parts else ALL
-            view.verdicts.append(verdict_of(scorer, own, entries, key))
-            view.winners.append(own.winner)
+            add_ranking(view, data, board, name, labels)
     return views
 
 

@@ -57,7 +57,7 @@ class CostsView {
 
   render(box) {
     const { board } = this.app;
-    const runs = this.app.runs();
+    const runs = board.rows.filter((model) => board.models[model].run !== null);
     const scorer = board.scorers[board.headline];
     const most = Math.max(0, ...runs.map((model) => (board.models[model].cost ?? 0) + (board.models[model].judging ?? 0)));
     const rows = runs.map((model) => {
@@ -94,21 +94,8 @@ class CostsView {
     const failed = runs.reduce((total, model) => total + Object.entries(board.models[model].statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
     box.replaceChildren(
       make("div", "tiles", tile(dollars(sum), "for answers"), tile(dollars(judging), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile(runs.reduce((total, model) => total + board.models[model].asked, 0).toLocaleString("en"), "asked")),
-      make("div", "", card("Failures and costs", `${plain(scorer.label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`, table("Failures and costs, table", heads, rows, "board")), this.worth()),
+      make("div", "", card("Failures and costs", `${plain(scorer.label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`, table("Failures and costs, table", heads, rows, "board"))),
     );
-  }
-
-  // What a model costs against what it scores, where anything cost anything.
-  worth() {
-    const { board } = this.app;
-    const price = (model) => (board.models[model].cost && board.models[model].asked ? (1000 * board.models[model].cost) / board.models[model].asked : 0);
-    const runs = this.app.runs().filter((model) => board.estimates[board.headline][model]);
-    const high = Math.max(0, ...runs.map(price));
-    if (!high) return null;
-    const scorer = board.scorers[board.headline];
-    const points = runs.map((model) => ({ label: plain(board.models[model].label), title: `${plain(board.models[model].label)}: ${dollars(price(model))}`, x: { value: price(model), interval: null }, y: board.estimates[board.headline][model], colour: this.app.colour(model), muted: board.models[model].control, open: () => this.app.explore({ model: board.models[model].label, sort: "lowest" }) }));
-    const axes = { x: { name: "dollars per 1,000 samples", low: 0, high: 1.05 * high, shown: (value) => `$${value}` }, y: { name: plain(scorer.label), low: 0, high: scorer.max, shown: (value) => `${value}` } };
-    return card("What it costs against what it scores", "Left and up is better.", scatter("Cost against score of each model; the table has the numbers", points, axes));
   }
 }
 

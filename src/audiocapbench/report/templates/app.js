@@ -1,6 +1,6 @@
 // The page: opens the source, fills the header, and shows the view that the address names.
 
-const NAMES = { leaderboard: "Leaderboard", compare: "Compare", explore: "Explore", trials: "Trials", costs: "Costs", made: "How it was made" };
+const NAMES = { leaderboard: "Leaderboard", matrix: "Matrix", compare: "Compare", explore: "Explore", trials: "Trials", costs: "Costs", made: "How it was made" };
 
 class App {
   constructor(source) {
@@ -8,14 +8,34 @@ class App {
     this.state = new State();
     this.revision = 0;
     this.drawn = {};
-    this.views = { leaderboard: new LeaderboardView(this), compare: new CompareView(this), trials: new TrialsView(this), costs: new CostsView(this), made: new MadeView(this) };
+    this.tabs = source.tabs ?? TABS;
+    this.default = this.label;
+    this.views = { leaderboard: new LeaderboardView(this), matrix: new MatrixView(this), compare: new CompareView(this), trials: new TrialsView(this), costs: new CostsView(this), made: new MadeView(this) };
     this.header();
-    this.explorer = new ExploreView(this);
+    if (source.boards) this.benchmarks();
+    this.explorer = source.boards ? null : new ExploreView(this);
     this.state.listeners.push(() => this.show());
   }
 
+  get whole() {
+    return this.source.boards?.[Number(this.state.get("by"))] ?? this.source.board;
+  }
+
+  // As the reader has chosen to see it.
   get board() {
-    return this.source.board;
+    const key = JSON.stringify(CHOSEN.map((name) => this.state.get(name)));
+    if (this.seen?.whole !== this.whole || this.seen.key !== key) this.seen = { whole: this.whole, key, board: chosenBoard(this.whole, this.state, this.default) };
+    return this.seen.board;
+  }
+
+  // What ranks by default.
+  get label() {
+    return this.whole.scorers[this.whole.headline].label;
+  }
+
+  // A score that has come to rank by default since the page was opened, by its place; null where none has.
+  offered() {
+    return this.source.boards || [this.default, this.state.get("rank")].includes(this.label) ? null : this.whole.headline;
   }
 
   // Models that were run here; published ones have no samples to look into.
@@ -23,39 +43,36 @@ class App {
     return this.board.models.map((_, model) => model).filter((model) => this.board.models[model].run !== null);
   }
 
-  colour(model) {
-    return Math.max(0, this.board.providers.indexOf(this.board.models[model].provider)) % 8;
-  }
-
-  points(x, y) {
-    const { board } = this;
-    const found = board.models.map((one, model) => ({ one, model, x: board.estimates[x][model], y: board.estimates[y][model] })).filter((point) => point.x && point.y);
-    return found.map(({ one, model, x: first, y: second }) => ({
-      label: plain(one.label),
-      title: `${plain(one.label)}: ${first.value.toFixed(2)}, ${second.value.toFixed(2)}`,
-      x: first,
-      y: second,
-      colour: this.colour(model),
-      muted: one.control,
-      open: one.run === null ? null : () => this.explore({ model: one.label, sort: "lowest" }),
-    }));
-  }
-
   // To the samples that something on another view stands for.
   explore(changes) {
-    const none = Object.fromEntries(FIELDS.filter((name) => !["a", "b"].includes(name)).map((name) => [name, ""]));
+    const page = this.board.models.find((one) => one.label === changes.model)?.page;
+    if (page) location.href = changes.category ? `${page}#explore&category=${encodeURIComponent(changes.category)}` : page;
+    if (!this.explorer) return;
+    const none = Object.fromEntries(FIELDS.filter((name) => !CHOSEN.includes(name)).map((name) => [name, ""]));
     this.state.set({ ...none, ...changes }, { tab: "explore" });
   }
 
+  // Boards of a site, where it has several.
+  benchmarks() {
+    const { boards } = this.source;
+    if (boards.length < 2) return;
+    const select = make("select");
+    select.setAttribute("aria-label", "Benchmark");
+    choices(select, boards.map((one, place) => [`${plain(one.benchmark)}, ${count(one.samples, "sample")} (${one.datasets.join(", ")})`, String(place)]));
+    select.value = this.state.get("by") || "0";
+    select.addEventListener("change", () => this.state.set({ by: select.value, rank: "", part: "" }));
+    at("chips").before(select);
+  }
+
   header() {
-    const { board } = this;
+    const board = this.whole;
     at("title").textContent = plain(board.title);
     const samples = `${count(board.samples, "sample")}${board.clips !== board.samples ? ` of ${count(board.clips, "clip")}` : ""}`;
     const judges = [...new Set(board.scorers.map((one) => one.judge).filter(Boolean))];
     const chips = [plain(board.benchmark), samples, count(this.runs().length, "run"), `asked ${board.asked}`, `data ${board.datasets.join(", ")}`, ...judges.map((one) => `judge ${plain(one)}`)];
     at("chips").replaceChildren(...chips.map((one) => foreign("li", "chip", one)));
     at("tabs").replaceChildren(
-      ...TABS.map((tab) => {
+      ...this.tabs.map((tab) => {
         const link = make("a", "", NAMES[tab]);
         link.id = `tab-${tab}`;
         link.addEventListener("click", (event) => {
@@ -68,8 +85,11 @@ class App {
   }
 
   async show() {
-    const { tab } = this.state;
-    for (const one of TABS) {
+    const tab = this.tabs.includes(this.state.tab) ? this.state.tab : TABS[0];
+    if (this.source.boards) this.header();
+    // What ranks stays what it is, whatever comes while the page is open or before it is opened again.
+    if (tab === "leaderboard" && !this.state.get("rank")) this.state.set({ rank: this.source.boards ? this.label : this.default }, { tab, quiet: true });
+    for (const one of this.tabs) {
       const link = at(`tab-${one}`);
       link.href = this.state.address({}, one);
       if (one === tab) link.setAttribute("aria-current", "page");
@@ -80,11 +100,12 @@ class App {
     at("tabs").scrollLeft = chosen.offsetLeft - at("tabs").clientWidth / 2 + chosen.clientWidth / 2;
     document.title = `${NAMES[tab]} · ${plain(this.board.title)} · AudioCapBench`;
     if (tab !== "compare") this.views.compare.player?.close();
-    if (tab !== "explore") this.explorer.view.player?.audio?.pause();
+    if (tab !== "explore") this.explorer?.view.player?.audio?.pause();
     try {
       await this.fill(tab);
     } catch (error) {
-      this.drawn[tab] = this.explorer.shown = null; // What could not be shown is asked for again.
+      this.drawn[tab] = null;
+      if (this.explorer) this.explorer.shown = null; // What could not be shown is asked for again.
       throw error;
     }
     document.body.dataset.shown = tab;
@@ -98,7 +119,8 @@ class App {
   }
 
   key(tab) {
-    return tab === "compare" ? JSON.stringify([this.state.get("a"), this.state.get("b"), this.revision]) : this.revision;
+    const fields = { matrix: [...CHOSEN, "sort", "category"], explore: [] }[tab] ?? CHOSEN;
+    return JSON.stringify([fields.map((name) => this.state.get(name)), this.revision]);
   }
 
   // The board has changed: everything is drawn anew when it is next in sight.

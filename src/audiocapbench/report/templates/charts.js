@@ -7,7 +7,20 @@ const SHAPES = [
   "M0 -6.5L6 0L0 6.5L-6 0Z",
   "M0 6L5.5 -4.5H-5.5Z",
   "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
+  "M-6 -2.2H6V2.2H-6Z",
+  "M-5.5 -5.5L0 -2.6L5.5 -5.5L2.6 0L5.5 5.5L0 2.6L-5.5 5.5L-2.6 0Z",
+  "M-2.2 -6H2.2V6H-2.2Z",
 ];
+const COLOURS = 8;
+const [MOST_NAMED, FIRST_NAMED] = [20, 8];
+
+// Nine shapes and eight colours in step: 72 families before one comes again.
+const shapeOf = (number) => SHAPES[number % SHAPES.length];
+const colourOf = (number) => `c${number % COLOURS}`;
+
+function modelMark(one) {
+  return draw("svg", { class: `key ${colourOf(one.mark)}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: shapeOf(one.mark) }));
+}
 
 function figure(name, width, height, ...content) {
   return draw("svg", { class: "figure", role: "img", "aria-label": name, viewBox: `0 0 ${width} ${height}`, width: "100%", height }, ...content);
@@ -28,11 +41,18 @@ function ticks(low, high, most = 6) {
 }
 
 // The mark of a score, its interval behind it, on an axis from 0 to the best possible.
-function intervalBar(cell, scorer) {
+// Dashed lines are what it has to be seen beside: {name, value}.
+function intervalBar(cell, scorer, references = []) {
   const bar = make("div", "bar");
   bar.setAttribute("aria-hidden", "true");
-  if (!cell) return bar;
   const part = (value) => `${(100 * Math.min(1, Math.max(0, value / scorer.max))).toFixed(2)}%`;
+  for (const one of references) {
+    const line = make("s", "reference");
+    line.style.left = part(one.value);
+    line.title = `${one.name} ${one.value.toFixed(scorer.digits)}`;
+    bar.append(line);
+  }
+  if (!cell) return bar;
   const fill = make("b", "fill");
   fill.style.width = part(cell.value);
   bar.append(fill);
@@ -50,13 +70,6 @@ function intervalBar(cell, scorer) {
 
 function span(cell, digits) {
   return cell?.interval ? `${cell.interval[0].toFixed(digits)}–${cell.interval[1].toFixed(digits)}` : "";
-}
-
-// How a score is said to those who do not see the bar, and in its tooltip.
-function spoken(label, cell, digits) {
-  if (!cell) return `${label}: no score`;
-  const ends = cell.interval ? `95 % interval ${span(cell, digits)}` : cell.printed ? "as printed, without an interval" : "too few samples for an interval";
-  return `${label}: ${cell.value.toFixed(digits)}, ${ends}`;
 }
 
 // Where names stand beside their points so that they cover neither points, nor intervals, nor each other.
@@ -82,35 +95,46 @@ function placeNames(points, bounds) {
   });
 }
 
-// Points by two scores, each with its interval: {label, title, x: cell, y: cell, colour, muted, open}. Axes are fixed.
-function scatter(name, points, axes, size = { width: 430, height: 400 }) {
-  const frame = { left: 40, top: 14, right: size.width - 14, bottom: size.height - 42 };
+// Points by two scores, each with its interval: {label, title, x: cell, y: cell, mark, muted, open}. Axes are as wide as
+// what is on them; of many models only the first are named.
+function scatter(name, points, axes, size = { width: 560, height: 420 }) {
+  const frame = { left: 46, top: 14, right: size.width - 14, bottom: size.height - 42 };
+  for (const side of ["x", "y"]) {
+    const ends = points.flatMap((one) => [one[side].value, ...(one[side].interval ?? [])]);
+    const [low, high] = [Math.min(...ends), Math.max(...ends)];
+    const room = 0.06 * (high - low) || 0.5 * Math.abs(high) || 1;
+    axes[side] = { lines: [], ...axes[side], low: low >= 0 ? Math.max(0, low - room) : low - room, high: high + room };
+  }
   const across = (value) => frame.left + ((value - axes.x.low) / (axes.x.high - axes.x.low)) * (frame.right - frame.left);
   const up = (value) => frame.bottom - ((value - axes.y.low) / (axes.y.high - axes.y.low)) * (frame.bottom - frame.top);
   const svg = figure(name, size.width, size.height);
   for (const tick of ticks(axes.x.low, axes.x.high)) {
-    svg.append(draw("line", { class: "grid", x1: across(tick), x2: across(tick), y1: frame.top, y2: frame.bottom }), words(axes.x.shown(tick), across(tick), frame.bottom + 16, "tick", "middle"));
+    svg.append(draw("line", { class: "grid", x1: across(tick), x2: across(tick), y1: frame.top, y2: frame.bottom }), words(`${tick}`, across(tick), frame.bottom + 16, "tick", "middle"));
   }
   for (const tick of ticks(axes.y.low, axes.y.high)) {
-    svg.append(draw("line", { class: "grid", x1: frame.left, x2: frame.right, y1: up(tick), y2: up(tick) }), words(axes.y.shown(tick), frame.left - 6, up(tick) + 4, "tick", "end"));
+    svg.append(draw("line", { class: "grid", x1: frame.left, x2: frame.right, y1: up(tick), y2: up(tick) }), words(`${tick}`, frame.left - 6, up(tick) + 4, "tick", "end"));
   }
-  svg.append(words(`${axes.x.name} →`, frame.right, frame.bottom + 34, "axis-name", "end"), words(`↑ ${axes.y.name}`, frame.left, frame.bottom + 34, "axis-name"));
-  const placed = points.map((one) => {
+  const within = (axis) => axis.lines.filter((one) => one.value >= axis.low && one.value <= axis.high);
+  for (const one of within(axes.x)) svg.append(draw("line", { class: "reference", x1: across(one.value), x2: across(one.value), y1: frame.top, y2: frame.bottom }), words(one.name, across(one.value) + 4, frame.top + 10, "tick"));
+  for (const one of within(axes.y)) svg.append(draw("line", { class: "reference", x1: frame.left, x2: frame.right, y1: up(one.value), y2: up(one.value) }), words(one.name, frame.left + 4, up(one.value) - 4, "tick"));
+  svg.append(words(`${axes.x.name} →`, frame.right, frame.bottom + 34, "axis-name", "end"), words(`↑ ${axes.y.name}`, frame.left, frame.top - 3, "axis-name"));
+  const placed = points.map((one, place) => {
     const [x, y] = [across(one.x.value), up(one.y.value)];
     const lines = [];
     if (one.x.interval) lines.push([across(one.x.interval[0]), y, across(one.x.interval[1]), y]);
     if (one.y.interval) lines.push([x, up(one.y.interval[1]), x, up(one.y.interval[0])]);
-    const label = beginning(one.label, 26);
+    const label = points.length <= MOST_NAMED || place < FIRST_NAMED ? beginning(one.label.split("/").at(-1), 26) : "";
     return { ...one, cx: x, cy: y, px: x, lines, point: { x, y, lines, width: 6.6 * label.length + 4 }, short: label };
   });
   const places = placeNames(placed.map((one) => one.point), [frame.left, frame.top - 6, size.width - 2, frame.bottom]);
   placed.forEach((one, number) => {
     const place = places[number];
-    const group = draw("g", { class: `point c${one.colour} ${one.muted ? "muted" : ""}` });
+    const group = draw("g", { class: `point ${colourOf(one.mark)} ${one.muted ? "muted" : ""}` });
     for (const [x1, y1, x2, y2] of one.lines) group.append(draw("line", { class: "spread", x1, y1, x2, y2 }));
-    if (place.far) group.append(draw("line", { class: "lead", x1: one.cx, y1: one.cy, x2: place.x, y2: place.y - 4 }));
-    group.append(draw("path", { d: SHAPES[one.colour % SHAPES.length], transform: `translate(${one.cx} ${one.cy})`, class: "mark" }));
-    group.append(words(one.short, place.x, place.y, "name", place.anchor), draw("title", {}, one.title));
+    if (place.far && one.short) group.append(draw("line", { class: "lead", x1: one.cx, y1: one.cy, x2: place.x, y2: place.y - 4 }));
+    group.append(draw("path", { d: shapeOf(one.mark), transform: `translate(${one.cx} ${one.cy})`, class: "mark" }));
+    if (one.short) group.append(words(one.short, place.x, place.y, "name", place.anchor));
+    group.append(draw("title", {}, one.title));
     if (one.open) group.addEventListener("click", one.open);
     svg.append(group);
   });

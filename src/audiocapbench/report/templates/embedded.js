@@ -29,7 +29,9 @@ async function unpacked() {
 }
 
 async function openSource() {
-  return new Embedded(...(await unpacked()));
+  const [head, columns] = await unpacked();
+  // A site has boards, whose models have pages of their own, and no samples.
+  return head.boards ? { ...head, board: head.boards[0], tabs: ["leaderboard", "costs", "made"] } : new Embedded(head, columns);
 }
 
 class Embedded {

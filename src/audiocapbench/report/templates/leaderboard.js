@@ -1,104 +1,255 @@
-// The first view: who is best, how sure that is, and where models differ.
+// The first view: who is best and how sure that is, one line a model, and any two scores against each other.
+
+// The board by the score and on the part of the samples that the reader chose; `rows` are the models that fit, best
+// first. Ranks and tests are among all models, whoever is shown.
+function chosenBoard(whole, state, usual) {
+  const named = whole.scorers.findIndex((one) => one.label === (state.get("rank") || usual));
+  const headline = named < 0 ? whole.headline : named;
+  const part = whole.views[state.get("part")]?.rankings.length ? state.get("part") : "";
+  const view = whole.views[part];
+  const ranking = view.rankings[headline] ?? { ranked: false, places: [], pairs: [] };
+  const worth = (model) => view.estimates[headline][model]?.value ?? -Infinity;
+  const words_ = state.get("find").toLowerCase().split(/\s+/).filter(Boolean);
+  const weights = state.get("weights");
+  const fits = (one) => words_.every((word) => [one.label, one.by, one.provider, one.licence].join(" ").toLowerCase().includes(word)) && !(one.control && state.get("controls")) && (!weights || (one.weights ?? "unsaid") === weights);
+  const rows = whole.models.map((_, model) => model).filter((model) => fits(whole.models[model]));
+  rows.sort((a, b) => (ranking.places[a]?.rank ?? Infinity) - (ranking.places[b]?.rank ?? Infinity) || worth(b) - worth(a) || a - b);
+  const own = headline === whole.headline && !part ? whole.notes : (view.notes[headline] ?? []);
+  const notes = rows.length < whole.models.length ? ["Ranks and tests are among all models, also those that are filtered out.", ...own] : own;
+  return { ...whole, headline, part, ranking, rows, notes, estimates: view.estimates, samples: part ? view.samples : whole.samples, verdict: view.verdicts[headline] ?? "", winner: view.winners[headline] ?? (part ? null : whole.scorers[headline].best) };
+}
 
 class LeaderboardView {
   constructor(app) {
     this.app = app;
-    this.sorted = {};
+    this.sort = null; // By rank.
   }
 
   render(box) {
-    const { board } = this.app;
-    const main = this.board(board.boards[0], true);
-    const scatterCard = this.tradeoff();
-    box.replaceChildren(
-      verdict(board.verdict),
-      ...this.warnings(),
-      make("div", scatterCard ? "two" : "", main, scatterCard),
-      ...board.boards.slice(1).map((one) => this.board(one, false)),
-      this.parts(),
-    );
-  }
-
-  warnings() {
-    return this.app.board.warnings.map((one) => make("p", "warning", make("strong", "", "Warning: "), foreign("span", "", `${plain(one)}.`)));
-  }
-
-  // Rows in the order of a column: places by default, which ties are drawn in.
-  order(group, key) {
-    const { board } = this.app;
-    const sort = this.sorted[key];
-    const rows = board.models.map((_, number) => number).filter((model) => board.models[model].run !== null || group.scorers.some((one) => board.estimates[one][model]));
-    if (!sort) return rows;
-    const value = {
-      model: (model) => board.models[model].label.toLowerCase(),
-      covered: (model) => -(group.covered[model] ?? -1),
-      decides: (model) => -(this.decides(model) ?? -Infinity),
-    }[sort.column] ?? ((model) => -(board.estimates[sort.column][model]?.value ?? -Infinity));
-    const sign = sort.down ? 1 : -1;
-    return rows.sort((a, b) => {
-      const [x, y] = [value(a), value(b)];
-      if (x === Infinity || y === Infinity) return (x === Infinity) - (y === Infinity);
-      return sign * (x < y ? -1 : x > y ? 1 : 0) || a - b;
-    });
-  }
-
-  head(group, key, words_, column, name = "") {
-    const sort = this.sorted[key];
-    const now = column === null ? !sort : sort?.column === column;
-    const cell = make("th", name);
-    cell.scope = "col";
-    const down = now && sort ? !sort.down : true;
-    const element = button(words_, () => {
-      this.sorted[key] = column === null ? undefined : { column, down };
-      const fresh = this.board(group, group === this.app.board.boards[0]);
-      cell.closest(".card").replaceWith(fresh);
-      fresh.querySelector(`[data-column="${column}"]`)?.focus();
-    }, "sort");
-    element.dataset.column = column;
-    cell.append(element);
-    if (now && sort) cell.setAttribute("aria-sort", sort.down ? "descending" : "ascending");
-    else if (now) cell.setAttribute("aria-sort", "ascending");
-    return cell;
-  }
-
-  board(group, ranked) {
-    const { board } = this.app;
-    const key = group.title;
-    const [lead, rest] = ranked ? [board.headline, group.scorers.filter((one) => one !== board.headline)] : [null, group.scorers];
-    const places = ranked && board.ranking.ranked;
-    const decides = places && (board.ranking.uneven ? `on\u00a0${board.ranking.ground.toLocaleString("en")}` : board.ranking.by_zero ? "as zero" : "");
-    const heads = [];
-    if (places) heads.push(this.head(group, key, "rank", null, "rank"), make("th", "tie", make("span", "hidden", "tied")));
-    heads.push(this.head(group, key, "model", "model", "model"));
-    if (lead !== null) {
-      const scorer = board.scorers[lead];
-      heads.push(this.head(group, key, scorer.column, lead, "num"));
-      heads.push(make("th", "axis", axisHead(scorer)));
+    if (this.whole !== this.app.whole) {
+      const typing = document.activeElement?.closest(".tools [id]")?.id;
+      this.whole = this.app.whole;
+      [this.top, this.tools, this.body] = [make("div"), this.controls(), make("div")];
+      box.replaceChildren(this.top, this.tools, this.body);
+      if (typing) at(typing)?.focus();
     }
-    if (decides) heads.push(this.head(group, key, decides, "decides", "num"));
-    for (const one of rest) heads.push(this.head(group, key, board.scorers[one].column, one, "num"));
-    heads.push(this.head(group, key, group.coverage, "covered", "num"));
-    const order = this.order(group, key);
-    const drawn = places && !this.sorted[key] ? tieLines(order.map((model) => board.ranking.places[model]?.tied ?? "")) : null;
+    this.fill();
+  }
+
+  fill() {
+    const { board, state } = this.app;
+    for (const [id, value] of [["rank", board.scorers[board.headline].label], ["part", board.part], ["weights", state.get("weights")], ["find", state.get("find")]]) if (at(id) && at(id).value !== value) at(id).value = value;
+    if (at("no-controls")) at("no-controls").checked = Boolean(state.get("controls"));
+    at("count-models").textContent = board.rows.length < board.models.length ? `${board.rows.length} of ${count(board.models.length, "model")}` : "";
+    this.picker();
+    this.top.replaceChildren(this.verdict(), ...this.notices());
+    if (board.rows.length) this.body.replaceChildren(this.table(), make("div", "two even", this.scatter(), this.tests()));
+    else this.body.replaceChildren(card("No model fits", "Search for less, or show all models again: ", button("Show all", () => state.set({ find: "", weights: "", controls: "" }))));
+  }
+
+  // The answer in a sentence, and below it how sure it is.
+  verdict() {
+    const { board, source } = this.app;
+    const scorer = board.scorers[board.headline];
+    const [first, second] = board.rows.filter((model) => isNumber(board.ranking.places[model]?.rank));
+    const label = (model) => plain(board.models[model].label);
+    const lines = [];
+    const test = board.ranking.pairs.find((one) => one.first === first && one.second === second);
+    if (test) {
+      const order = board.models.map((_, model) => model).filter((model) => isNumber(board.ranking.places[model]?.rank)).sort((a, b) => board.ranking.places[a].rank - board.ranking.places[b].rank);
+      const apart = order.slice(1).filter((model, place) => board.ranking.pairs.some((one) => one.different && one.first === order[place] && one.second === model)).length;
+      lines.push(`${label(first)} is ${fixed(test.difference, scorer.digits)} above ${label(second)} (${chance(test.p_adjusted)}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
+    }
+    let words_ = board.verdict;
+    if (!words_) {
+      const [best] = board.rows;
+      const cell = board.rows.length ? board.estimates[board.headline][best] : null;
+      const ends = span(cell, scorer.digits);
+      const said = cell ? `${label(best)} ${board.models.length > 1 ? "has the highest" : "has"} ${plain(scorer.label)}: ${fixed(cell.value, scorer.digits)}${ends ? ` (${ends})` : ""}` : `No model has a score of ${plain(scorer.label)}`;
+      words_ = `${said} on ${count(board.samples, "sample")}.`;
+      if (source.partial) lines.push("Who is surely better is being tested.");
+      else if (board.models.length < 2) lines.push("Run another model on the same clips to see which is better.");
+      else if (!board.ranking.ranked) lines.push(`Not tested here by this score: “audiocapbench leaderboard --by '${plain(scorer.label)}'” does.`);
+    }
+    const by = `Ranked by ${plain(scorer.label)}${board.part ? ` on ${plain(board.part)}` : ""}, from 0 to ${scorer.max}.`;
+    return make("section", "lead", foreign("p", "verdict", plain(words_)), foreign("p", "soft", [...lines, by].join(" ")));
+  }
+
+  notices() {
+    const { board, state } = this.app;
+    const said = board.warnings.map((one) => make("p", "warning", make("strong", "", "Warning: "), foreign("span", "", `${plain(one)}.`)));
+    const offered = this.app.offered();
+    if (offered !== null) {
+      const label = this.whole.scorers[offered].label;
+      said.unshift(make("p", "notice", `New runs have come. By default the models would now be ranked by ${plain(label)}. `, button(`Rank by ${plain(label)}`, () => state.set({ rank: label }))));
+    }
+    const wanted = state.get("rank");
+    if (wanted && !this.whole.scorers.some((one) => one.label === wanted)) said.unshift(make("p", "notice", `There is no score ${beginning(plain(wanted), 80)} here.`));
+    return said;
+  }
+
+  // What ranks, of which samples and models, and which columns are shown.
+  controls() {
+    const { whole, state } = this.app;
+    const field = (id, words_, element) => {
+      element.id = id;
+      const label = make("label", "", words_);
+      label.htmlFor = id;
+      return make("div", "field", label, element);
+    };
+    const select = (id, words_, options) => {
+      const element = make("select");
+      choices(element, options);
+      return field(id, words_, element);
+    };
+    const parts = Object.entries(whole.views).filter(([, one]) => one.rankings.length);
+    const found = [select("rank", "Rank by", whole.scorers.map((one) => [plain(one.label), one.label]))];
+    if (parts.length > 1) found.push(select("part", "Category", parts.map(([name, one]) => [`${name ? plain(name) : "all"} (${one.samples.toLocaleString("en")})`, name])));
+    if (whole.models.some((one) => one.weights)) found.push(select("weights", "Weights", [["all", ""], ["open", "open"], ["closed", "closed"], ["not said", "unsaid"]]));
+    if (whole.models.length > 3) {
+      const search = make("input");
+      search.type = "search";
+      search.autocomplete = "off";
+      found.push(field("find", "Find a model", search));
+    }
+    if (whole.models.some((one) => one.control)) {
+      const box = make("input");
+      box.type = "checkbox";
+      box.id = "no-controls";
+      found.push(make("label", "check", box, " Hide controls"));
+    }
+    this.columnBoxes = make("div", "boxes");
+    const tools = make("form", "tools", ...found, make("details", "columns", make("summary", "", "Columns"), this.columnBoxes), make("p", "soft"));
+    tools.lastChild.id = "count-models";
+    tools.lastChild.setAttribute("role", "status");
+    tools.setAttribute("role", "search");
+    tools.setAttribute("aria-label", "Rank and filter models");
+    tools.addEventListener("submit", (event) => event.preventDefault());
+    tools.addEventListener("input", ({ target }) => {
+      if (target.name === "column") {
+        const keys = [...this.columnBoxes.querySelectorAll("input:checked")].map((one) => one.value);
+        state.set({ cols: keys.join("\n") || "-" });
+      } else if (target.id === "no-controls") state.set({ controls: target.checked ? "hidden" : "" });
+      else state.set({ [target.id]: target.value });
+    });
+    return tools;
+  }
+
+  picker() {
+    const shown = new Set(this.shownColumns().map((one) => one.key));
+    const all = this.columns();
+    const keys = all.map((one) => one.key).join("\n");
+    if (this.columnBoxes.dataset.keys !== keys) {
+      this.columnBoxes.dataset.keys = keys;
+      this.columnBoxes.replaceChildren(
+        ...all.map((one) => {
+          const box = make("input");
+          box.type = "checkbox";
+          box.name = "column";
+          box.value = one.key;
+          return make("label", "", box, foreign("span", "", one.title ?? one.name));
+        }),
+      );
+    }
+    for (const box of this.columnBoxes.querySelectorAll("input")) box.checked = shown.has(box.value);
+  }
+
+  // Whatever can stand beside the score that ranks: {key, name, value(model) to sort by, cell(model)}.
+  columns() {
+    const { board } = this.app;
+    const scorer = board.scorers[board.headline];
+    const group = board.boards.find((one) => one.scorers.includes(board.headline));
+    const order = [...group.scorers, ...board.boards.filter((one) => one !== group).flatMap((one) => one.scorers)].filter((one) => one !== board.headline);
+    const found = order.map((number) => ({ key: board.scorers[number].label, name: plain(group.scorers.includes(number) ? board.scorers[number].column : board.scorers[number].label), title: plain(board.scorers[number].label), scored: true, value: (model) => board.estimates[number][model]?.value, cell: (model) => this.score(number, model) }));
+    const text = (key, name, value, shown = value) => ({ key, name, text: true, value: (model) => value(board.models[model]), cell: (model) => this.words(shown(board.models[model]) ?? "") });
+    const number = (key, name, value, shown) => ({ key, name, value, cell: (model) => make("td", "num", shown(model)) });
+    const categories = Object.keys(this.whole.views).filter(Boolean);
+    const inPart = (name, model) => this.whole.views[name].estimates[board.headline][model];
+    if (categories.length > 1) {
+      found.push({ key: "categories", name: "categories", value: (model) => Math.min(...categories.map((name) => inPart(name, model)?.value ?? Infinity)), cell: (model) => make("td", "", this.spark(model, categories)) });
+      for (const name of categories) found.push({ key: `category ${name}`, name: plain(name), value: (model) => inPart(name, model)?.value, cell: (model) => this.filtering(this.scoreCell(inPart(name, model), scorer), model, { category: name }) });
+    }
+    found.push(number("covered", group.coverage, (model) => group.covered[model], (model) => this.covered(group, model)));
+    const per = (one) => (one.cost && one.asked ? (1000 * one.cost) / one.asked : null);
+    if (board.models.some(per)) found.push(number("cost", "$ / 1,000", (model) => per(board.models[model]), (model) => dollars(per(board.models[model]), board.models[model].cost_estimated)));
+    if (board.models.some((one) => isNumber(one.latency))) found.push(number("time", "median s", (model) => board.models[model].latency, (model) => fixed(board.models[model].latency, 2)));
+    if (board.models.some((one) => one.departures)) found.push(text("departs", "departs from the paper", (one) => one.departures && plain(one.departures)));
+    found.push(text("provider", "provider", (one) => plain(one.provider)));
+    const facts = (one) => [one.by, one.weights && `${one.weights} weights`, one.licence].filter(Boolean).map(plain).join(" · ");
+    if (board.models.some((one) => facts(one) || one.link)) found.push({ key: "facts", name: "about", text: true, value: (model) => facts(board.models[model]), cell: (model) => this.words(facts(board.models[model]), board.models[model]) });
+    return found;
+  }
+
+  // By default as many scores as fit beside what always stands there.
+  shownColumns() {
+    const chosen = this.app.state.get("cols");
+    const all = this.columns();
+    if (chosen) return all.filter((one) => chosen.split("\n").includes(one.key));
+    const scores = all.filter((one) => one.scored).slice(0, Math.max(0, Math.floor((innerWidth - 940) / 84)));
+    return all.filter((one) => scores.includes(one) || ["categories", "covered", "departs", "facts"].includes(one.key));
+  }
+
+  table() {
+    const { board } = this.app;
+    const scorer = board.scorers[board.headline];
+    const { ranking } = board;
+    const decides = ranking.ranked && (ranking.uneven ? `on\u00a0${ranking.ground.toLocaleString("en")}` : ranking.by_zero ? "as zero" : "");
+    const columns = this.shownColumns();
+    const fixedOnes = [
+      { key: "rank", name: "rank", value: (model) => -(ranking.places[model]?.rank ?? Infinity) },
+      { key: "model", name: "model", text: true, value: (model) => plain(board.models[model].label).toLowerCase() },
+      { key: "lead", name: plain(scorer.column), title: plain(scorer.label), value: (model) => board.estimates[board.headline][model]?.value },
+      { key: "decides", name: decides, value: (model) => this.decides(model) },
+    ];
+    const [rank, model_, lead, decided] = fixedOnes;
+    const order = this.order([...fixedOnes, ...columns].find((one) => one.key === this.sort?.key));
+    const heads = [this.head(model_, "model"), this.head(lead, "num"), make("th", "axis", axisHead(scorer)), ...(decides ? [this.head(decided, "num")] : []), ...columns.map((one) => this.head(one, one.text ? "" : "num"))];
+    if (ranking.ranked) heads.unshift(this.head(rank, "rank"), make("th", "tie", make("span", "hidden", "tied")));
+    const ties = ranking.ranked ? tieLines(order.map((model) => ranking.places[model]?.tied ?? ""), !this.sort) : null;
+    const references = this.references();
     const rows = order.map((model, place) => {
       const one = board.models[model];
-      const cells = [];
-      if (places) cells.push(make("td", "rank", this.rank(model)), drawn ? drawn[place] : make("td", "tie", board.ranking.places[model]?.tied || ""));
-      cells.push(this.name(model));
-      if (lead !== null) {
-        const cell = board.estimates[lead][model];
-        cells.push(this.score(lead, model, "num lead"), make("td", "axis", this.filtering(intervalBar(cell, board.scorers[lead]), model)));
-      }
-      if (decides) cells.push(make("td", `num${board.ranking.uneven && board.scorers[lead].best === model ? " best" : ""}`, fixed(this.decides(model), board.scorers[lead].digits)));
-      for (const scorer of rest) cells.push(this.score(scorer, model, "num", true));
-      cells.push(make("td", "num soft", this.covered(group, model)));
-      return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells);
+      const cell = board.estimates[board.headline][model];
+      const bar = this.filtering(intervalBar(cell, scorer, references), model);
+      const cells = [this.name(model), this.score(board.headline, model, "lead"), make("td", "axis", bar)];
+      if (ranking.ranked) cells.unshift(make("td", "rank", this.rank(model)), ties[place]);
+      if (decides) cells.push(make("td", `num${ranking.uneven && board.winner === model ? " best" : ""}`, fixed(this.decides(model), scorer.digits)));
+      return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells, ...columns.map((column) => column.cell(model)));
     });
-    const title = lead === null ? plain(group.title) : `${plain(board.scorers[lead].label)}, 0 to ${board.scorers[lead].max}`;
-    const line = lead === null ? group.note : `Mark: score. Band: 95 % interval over clips. ${places ? "Rows that a line joins share a letter: they cannot be told apart. In brackets are the places that the tests leave open. ▲: better than every other, by tests. " : ""}${group.note}`;
-    const box = card(foreign("span", "", title), line, table(`${plain(group.title)}, table`, heads, rows, places ? "board ranked" : "board"));
-    if (ranked) box.append(...this.told());
+    const box = make("section", "card", make("h2", "hidden", `${plain(scorer.label)}, 0 to ${scorer.max}`), table("Board", heads, rows, ranking.ranked ? "board ranked" : "board"));
+    const lines = references.map((one) => `${one.name} ${fixed(one.value, scorer.digits)}`).join(", ");
+    const joined = ranking.pairs.length ? "Rows that a line joins cannot be told apart; in brackets are the places that the tests leave open. " : "";
+    box.append(make("p", "soft legend", `${joined}Bands: 95 % intervals over clips.${lines ? ` Dashed lines: ${lines}.` : ""} ${board.boards.map((one) => one.note).join(" ")}`));
     return box;
+  }
+
+  order(column) {
+    const rows = [...this.app.board.rows];
+    if (!column) return rows;
+    const known = (value) => (typeof value === "string" ? value !== "" : isNumber(value) && Number.isFinite(value));
+    const sign = this.sort.down ? -1 : 1;
+    return rows.sort((a, b) => {
+      const [x, y] = [column.value(a), column.value(b)];
+      if (!known(x) || !known(y)) return known(y) - known(x); // What has none stands last, whichever way.
+      return sign * (x < y ? -1 : x > y ? 1 : 0);
+    });
+  }
+
+  head(column, name) {
+    const now = this.sort ? this.sort.key === column.key : column.key === "rank";
+    const head = make("th", name);
+    head.scope = "col";
+    const element = button(column.name, () => {
+      const down = this.sort?.key === column.key ? !this.sort.down : !column.text;
+      this.sort = column.key === "rank" ? null : { key: column.key, down };
+      this.fill();
+      [...this.body.querySelectorAll(".sort")].find((one) => one.dataset.column === column.key)?.focus();
+    }, "sort");
+    element.dataset.column = column.key;
+    element.title = column.title ?? column.name;
+    head.append(element);
+    if (now) head.setAttribute("aria-sort", this.sort?.down ? "descending" : "ascending");
+    return head;
   }
 
   // What ranks a model where that is not its score.
@@ -114,23 +265,20 @@ class LeaderboardView {
     return place.open && place.open !== String(place.rank) ? make("span", "", `${place.rank} `, make("small", "", `(${place.open})`)) : String(place.rank);
   }
 
+  // One line however long the name is; all of it is seen on hover and focus.
   name(model) {
     const one = this.app.board.models[model];
-    const key = draw("svg", { class: `key c${this.app.colour(model)}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: SHAPES[this.app.colour(model) % SHAPES.length] }));
-    const label = foreign("span", "", plain(one.label));
-    const head = rowHead(key);
-    if (one.run === null) head.append(label);
-    else head.append(this.filtering(button(label, () => {}, "link"), model));
-    head.append(make("small", "", one.control ? "control" : plain(one.provider)));
-    if (one.departures) head.append(make("small", "departs", `departs from the paper: ${plain(one.departures)}`));
+    const label = foreign("span", "full", plain(one.label));
+    let element = make("span", "link", label);
+    if (one.page) {
+      element = make("a", "link", label);
+      element.href = one.page;
+    } else if (one.run !== null) element = this.filtering(button(label, () => {}, "link"), model);
+    else element.tabIndex = 0;
+    element.title = `${plain(one.label)} · ${one.control ? "control" : plain(one.provider)}`;
+    const head = rowHead(make("span", "one", modelMark(one), element));
     head.className = "model";
     return head;
-  }
-
-  who(model, category) {
-    const label = foreign("span", "", plain(this.app.board.models[model].label));
-    if (this.app.board.models[model].run === null) return make("span", "who", label);
-    return this.filtering(button(label, () => {}, "link who"), model, { category });
   }
 
   // Whatever stands for a model leads to its samples, the worst first.
@@ -143,84 +291,125 @@ class LeaderboardView {
     return element;
   }
 
-  score(scorer, model, name, mini = false) {
+  score(number, model, name = "") {
     const { board } = this.app;
-    const about = board.scorers[scorer];
-    const cell = board.estimates[scorer][model];
-    // Where models have scores of different samples, the column that ranks them has the mark.
-    const best = about.best === model && !(board.ranking.uneven && scorer === board.headline && name.includes("lead"));
-    const shown = make("td", `${name}${best ? " best" : ""}`, fixed(cell?.value, about.digits));
-    const ends = span(cell, about.digits);
-    if (ends) shown.append(make("small", "", ends));
-    if (mini && cell) shown.append(intervalBar(cell, about));
+    const scorer = board.scorers[number];
+    // Only who beats every other by what ranks has a mark; where samples differ, the column that decides has it.
+    const best = name && board.winner === model && !board.ranking.uneven;
+    return this.scoreCell(board.estimates[number][model], scorer, `${name}${best ? " best" : ""}`);
+  }
+
+  scoreCell(cell, scorer, name = "") {
+    const shown = make("td", `num ${name}`, make("span", "", fixed(cell?.value, scorer.digits)));
+    const ends = span(cell, scorer.digits);
+    if (cell?.claimed) shown.append(make("small", "warning", " claimed"));
+    if (name.startsWith("lead")) shown.append(" ", make("small", "", ends));
+    else if (cell) shown.append(intervalBar(cell, scorer));
+    if (ends) shown.title = `95 % interval ${ends}`;
     return shown;
   }
 
-  covered(group, model) {
-    const number = group.covered[model];
-    const { total } = this.app.board.models[model];
-    if (number === undefined || number === null) return "–";
-    return `${number.toLocaleString("en")}/${total.toLocaleString("en")}`;
-  }
-
-  // What the tests say in words, and every pair for whoever wants it.
-  told() {
-    const { board } = this.app;
-    const parts = [];
-    const { pairs, places } = board.ranking;
-    const label = (model) => plain(board.models[model].label);
-    const digits = board.scorers[board.headline].digits;
-    if (pairs.length) {
-      const ranked = places.map((one, model) => [one.rank, model]).filter(([rank]) => rank !== null).sort((a, b) => a[0] - b[0]).map(([, model]) => model);
-      const apart = ranked.slice(1).filter((model, place) => pairs.some((one) => one.different && one.first === ranked[place] && one.second === model)).length;
-      parts.push(make("p", "told", make("b", "", `${apart} of ${count(ranked.length - 1, "pair")}`), ` of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly on ${count(board.ranking.ground, "sample")}.`));
-      const rows = pairs.map((one) =>
-        row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), one.p_adjusted === null ? "not tested" : one.p_adjusted < 0.0001 ? "< 0.0001" : one.p_adjusted.toFixed(4), one.different ? "yes" : "no"),
-      );
-      parts.push(fold("Every pair", table("Every pair, table", ["models", "difference", "samples", "p, corrected", "significant"], rows)));
+  words(text, one) {
+    const shown = foreign("td", "clipped", text || "–");
+    shown.title = text;
+    // Only what a web address begins with: a link must not be a script.
+    if (/^https?:\/\//.test(one?.link ?? "")) {
+      const more = make("a", "", "more");
+      more.href = one.link;
+      more.rel = "noopener nofollow";
+      more.setAttribute("aria-label", `more about ${plain(one.label)}`);
+      shown.replaceChildren(text, text ? " · " : "", more);
     }
-    if (board.notes.length) parts.push(fold("Notes", list(board.notes.map(plain), "notes soft")));
-    if (parts.length && board.notes.length < 4) parts.at(-1).open = true;
-    const way = `${board.ranking.ranked ? "Ranked" : "Sorted"} by ${plain(board.scorers[board.headline].label)}. Intervals: ${board.method}, left out for fewer than ${board.fewest} samples.`;
-    parts.push(make("p", "soft", way));
-    return parts;
+    return shown;
   }
 
-  tradeoff() {
-    const { board } = this.app;
-    const [x, y] = ["accuracy", "hallucination"].map((name) => board.scorers.findIndex((one) => one.judge !== null && one.judge === board.judge_of_both && one.column === name));
-    if (x < 0 || y < 0) return null;
-    const points = this.app.points(x, y);
-    if (!points.length) return null;
-    const axis = (name) => ({ name, low: 0, high: 10, shown: (value) => `${value}` });
-    const svg = scatter("Accuracy against hallucination of each model, with 95 percent intervals; the table has the numbers", points, { x: axis("accuracy"), y: axis("hallucination (10 = nothing invented)") });
-    return card("Accuracy against hallucination", `By ${plain(board.judge_of_both)}. Right and up is better; lines are 95 % intervals.`, svg, this.legend());
-  }
-
-  legend() {
-    const { board } = this.app;
-    const items = board.providers.map((name, number) => make("li", "", draw("svg", { class: `key c${number % 8}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: SHAPES[(number % 8) % SHAPES.length] })), foreign("bdi", "", plain(name))));
-    const legend = make("ul", "legend", ...items);
-    legend.setAttribute("aria-label", "Providers");
-    return legend;
-  }
-
-  // The headline by category, all on one axis.
-  parts() {
+  // A bar a category, which leads to its samples.
+  spark(model, categories) {
     const { board } = this.app;
     const scorer = board.scorers[board.headline];
-    const panels = board.parts.map((part) => {
-      const rows = board.models.map((one, model) => {
-        const cell = part.cells[model];
-        const line = make("div", one.control ? "part control" : "part", this.who(model, part.category), this.filtering(intervalBar(cell, scorer), model, { category: part.category }), make("span", "num", fixed(cell?.value, scorer.digits)));
-        line.title = spoken(plain(one.label), cell, scorer.digits);
-        return line;
-      });
-      const few = part.cells.some((cell) => cell && !cell.interval && !cell.printed);
-      return make("div", "panel", make("h3", "", foreign("bdi", "", plain(part.category)), make("small", "", ` ${count(part.samples, "sample")}${few ? ", too few for an interval" : ""}`)), ...rows);
+    const cells = categories.map((name) => this.whole.views[name].estimates[board.headline][model]);
+    const told = categories.map((name, place) => `${plain(name)} ${fixed(cells[place]?.value, scorer.digits)}`);
+    const bars = categories.map((name, place) => {
+      const bar = make("i");
+      bar.style.setProperty("--tall", `${100 * Math.max(0.03, Math.min(1, (cells[place]?.value ?? 0) / scorer.max))}%`);
+      bar.title = told[place];
+      return this.filtering(bar, model, { category: name });
     });
-    return card("By category", `${plain(scorer.label)} from 0 to ${scorer.max}; a bar leads to its samples.`, make("div", "panels", ...panels));
+    const box = make("span", "spark", ...bars);
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", told.join(", "));
+    return box;
   }
+
+  covered(group, model) {
+    const { board } = this.app;
+    const cell = board.estimates[board.headline][model];
+    if (board.part) return cell ? `${cell.n.toLocaleString("en")}/${board.samples.toLocaleString("en")}` : "–";
+    const number = group.covered[model];
+    return isNumber(number) ? `${number.toLocaleString("en")}/${board.models[model].total.toLocaleString("en")}` : "–";
+  }
+
+  // Controls, captions that hear nothing, and people: what a score has to be seen beside.
+  references(number = this.app.board.headline) {
+    const { board } = this.app;
+    const controls = board.models.map((one, model) => ({ name: plain(one.label), control: one.control, value: board.estimates[number][model]?.value }));
+    const anchors = Object.entries(board.anchors ?? {}).map(([name, values]) => ({ name, control: true, value: board.part ? null : values[number] }));
+    return [...controls, ...anchors].filter((one) => one.control && isNumber(one.value));
+  }
+
+  // Every pair, and what else is to be known.
+  tests() {
+    const { board } = this.app;
+    const label = (model) => plain(board.models[model].label);
+    const digits = board.scorers[board.headline].digits;
+    const shown = new Set(board.rows);
+    const pairs = board.ranking.pairs.filter((one) => shown.has(one.first) && shown.has(one.second));
+    const rows = pairs.map((one) => row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), chance(one.p_adjusted).replace(/^p (= )?/, ""), one.different ? "yes" : "no"));
+    const way = `Intervals: ${board.method}, left out for fewer than ${board.fewest} samples.`;
+    const every = rows.length ? fold(`Every pair (${rows.length.toLocaleString("en")})`, table("Every pair, table", ["models", "difference", "samples", "p, corrected", "significant"], rows)) : null;
+    return card("What the tests say", "", every, board.notes.length ? list(board.notes.map(plain), "notes soft") : null, make("p", "soft", way));
+  }
+
+  // What can stand on an axis: any score, and what it costs and takes.
+  axes() {
+    const { board } = this.app;
+    const found = board.scorers.map((scorer, number) => ({ key: scorer.label, name: plain(scorer.label), cell: (model) => board.estimates[number][model], number }));
+    const plainCell = (value) => (isNumber(value) ? { value } : null);
+    if (board.models.some((one) => one.cost)) found.push({ key: "cost", name: "dollars per 1,000 samples", cell: (model) => plainCell(board.models[model].cost && board.models[model].asked ? (1000 * board.models[model].cost) / board.models[model].asked : null) });
+    if (board.models.some((one) => isNumber(one.latency))) found.push({ key: "time", name: "median seconds", cell: (model) => plainCell(board.models[model].latency) });
+    return found;
+  }
+
+  scatter() {
+    const { board, state } = this.app;
+    const axes = this.axes();
+    if (axes.length < 2) return null;
+    const both = ["accuracy", "hallucination"].map((name) => axes.find((one) => board.judge_of_both !== null && board.scorers[one.number]?.judge === board.judge_of_both && board.scorers[one.number].column === name));
+    const usual = both.every(Boolean) ? both : [axes.find((one) => one.number !== board.headline), axes[board.headline]];
+    const [x, y] = ["x", "y"].map((name, place) => axes.find((one) => one.key === state.get(name)) ?? usual[place]);
+    const select = (name, now) => {
+      const element = make("select");
+      choices(element, axes.map((one) => [one.name, one.key]));
+      element.value = now.key;
+      element.id = `axis-${name}`;
+      element.setAttribute("aria-label", name === "x" ? "Across" : "Up");
+      element.addEventListener("change", () => {
+        state.set({ [name]: element.value });
+        at(`axis-${name}`)?.focus();
+      });
+      return element;
+    };
+    const points = board.rows.map((model) => ({ one: board.models[model], x: x.cell(model), y: y.cell(model) })).filter((point) => point.x && point.y);
+    const drawn = points.map(({ one, x: first, y: second }) => ({ label: plain(one.label), title: `${plain(one.label)}: ${fixed(first.value, 2)}, ${fixed(second.value, 2)}`, x: first, y: second, mark: one.mark, muted: one.control, open: one.run === null ? null : () => this.app.explore({ model: one.label, sort: "lowest" }) }));
+    const blind = (axis) => (axis.number === undefined ? [] : this.references(axis.number).filter((one) => ["blind", "person"].includes(one.name)));
+    const svg = drawn.length ? scatter(`${y.name} against ${x.name} of each model, with 95 percent intervals; the table has the numbers`, drawn, { x: { name: x.name, lines: blind(x) }, y: { name: y.name, lines: blind(y) } }) : make("p", "soft", "No model has both: choose other scores.");
+    return card("Two scores against each other", "", make("div", "axes", select("y", y), make("span", "soft", "against"), select("x", x)), svg);
+  }
+}
+
+function chance(p) {
+  if (!isNumber(p)) return "not tested";
+  return p < 0.0001 ? "p < 0.0001" : `p = ${p.toFixed(4)}`;
 }
 
 function axisHead(scorer) {
@@ -229,18 +418,23 @@ function axisHead(scorer) {
   return make("span", "", make("span", "hidden", "interval"), ends);
 }
 
-// A line down the side for every group of ties; groups that overlap stand side by side.
-function tieLines(tied) {
-  const letters = [...new Set(tied.flatMap((one) => one.split(" ").filter(Boolean)))];
-  const shown = letters.filter((letter) => tied.filter((one) => one.split(" ").includes(letter)).length > 1);
-  return tied.map((one, place) => {
-    const own = one.split(" ");
-    const lines = shown.map((letter) => {
-      if (!own.includes(letter)) return make("i", "none");
-      const [above, below] = [tied[place - 1], tied[place + 1]].map((other) => other?.split(" ").includes(letter));
-      return make("i", `${above ? "" : "first "}${below ? "" : "last"}`);
+// A line down the side for every group of ties; groups that overlap stand side by side. Sorted otherwise: the letters.
+function tieLines(tied, ranked) {
+  const rows = tied.map((one) => one.split(" ").filter(Boolean));
+  const lanes = [];
+  for (const letter of [...new Set(rows.flat())]) {
+    const places = rows.flatMap((one, place) => (one.includes(letter) ? [place] : []));
+    if (places.length < 2) continue;
+    const [first, last] = [places[0], places.at(-1)];
+    const lane = lanes.find((one) => one.at(-1).last < first) ?? (lanes.push([]), lanes.at(-1));
+    lane.push({ first, last, letter });
+  }
+  return rows.map((own, place) => {
+    const lines = lanes.map((lane) => {
+      const group_ = lane.find((one) => one.first <= place && place <= one.last && own.includes(one.letter));
+      return make("i", !group_ ? "none" : `${group_.first === place ? "first " : ""}${group_.last === place ? "last" : ""}`);
     });
-    const cell = make("td", "tie", make("span", "lines", ...lines), make("span", "hidden", one ? `tied: ${one}` : ""));
-    return cell;
+    const shown = ranked && lanes.length ? make("span", "lines", ...lines) : make("span", "letters", own.join(" "));
+    return make("td", "tie", shown, make("span", "hidden", ranked && own.length ? `tied: ${own.join(" ")}` : ""));
   });
 }

@@ -1,13 +1,13 @@
 // The list of samples: only the rows in sight exist, and pages are asked for before they come into sight.
 // To assistive technology it is a listbox.
 
-const ROW = 78;
 const AHEAD = 6;
 const PAGE = 60;
 
 class ClipList {
-  constructor(source, box, spacer, open) {
+  constructor(source, box, spacer, open, tall = 78) {
     this.source = source;
+    this.tall = tall; // As the style sheet has it.
     this.box = box;
     this.spacer = spacer;
     this.open = open;
@@ -36,7 +36,7 @@ class ClipList {
     this.pages = new Map([[0, page.rows]]);
     this.total = page.total;
     this.active = Math.max(0, place);
-    this.spacer.style.height = `${page.total * ROW}px`;
+    this.spacer.style.height = `${page.total * this.tall}px`;
     this.clear();
     this.reveal();
     this.draw();
@@ -81,8 +81,8 @@ class ClipList {
   }
 
   draw() {
-    const first = Math.max(0, Math.floor(this.box.scrollTop / ROW) - AHEAD);
-    const last = Math.min(this.total, Math.ceil((this.box.scrollTop + this.box.clientHeight) / ROW) + AHEAD);
+    const first = Math.max(0, Math.floor(this.box.scrollTop / this.tall) - AHEAD);
+    const last = Math.min(this.total, Math.ceil((this.box.scrollTop + this.box.clientHeight) / this.tall) + AHEAD);
     if (last > first) this.need(first, last);
     for (const [place, row] of this.rows) {
       if (place < first || place >= last) {
@@ -93,12 +93,12 @@ class ClipList {
     for (let place = first; place < last; place++) {
       if (this.rows.has(place)) continue;
       const row = make("div", "row");
-      row.id = `row-${place}`;
+      row.id = `${this.box.id}-${place}`;
       row.dataset.place = place;
       row.setAttribute("role", "option");
       row.setAttribute("aria-setsize", this.total);
       row.setAttribute("aria-posinset", place + 1);
-      row.style.top = `${place * ROW}px`;
+      row.style.top = `${place * this.tall}px`;
       this.fill(row, place);
       this.rows.set(place, row);
       this.spacer.insertBefore(row, this.rows.get(place + 1) ?? null);
@@ -139,13 +139,13 @@ class ClipList {
       row.classList.toggle("active", place === this.active);
       row.setAttribute("aria-selected", String(this.opened !== null && this.at(place)?.id === this.opened));
     }
-    if (this.total && this.rows.has(this.active)) this.box.setAttribute("aria-activedescendant", `row-${this.active}`);
+    if (this.total && this.rows.has(this.active)) this.box.setAttribute("aria-activedescendant", `${this.box.id}-${this.active}`);
     else this.box.removeAttribute("aria-activedescendant");
   }
 
   reveal() {
-    const top = this.active * ROW;
-    const bottom = top + ROW - this.box.clientHeight;
+    const top = this.active * this.tall;
+    const bottom = top + this.tall - this.box.clientHeight;
     if (this.box.scrollTop > top) this.box.scrollTop = top;
     else if (this.box.scrollTop < bottom) this.box.scrollTop = bottom;
   }
@@ -178,7 +178,7 @@ class ClipList {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(this.box.clientHeight / ROW) - 1);
+    const page = Math.max(1, Math.floor(this.box.clientHeight / this.tall) - 1);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
     if (event.key in steps) this.move(this.active + steps[event.key]);
     else if (event.key === "Enter" || event.key === " ") this.choose(this.active);

@@ -1,0 +1,92 @@
+// Where models fail together: a row a sample, a column a model, a colour a score. Only the rows in sight exist.
+
+const MATRIX_SORTS = { lowest: "mean, lowest first", highest: "mean, highest first", differ: "spread, widest first", order: "benchmark's order" };
+
+class MatrixList extends ClipList {
+  fill(line, place) {
+    const one = this.at(place);
+    if (!one) {
+      line.replaceChildren(make("span", "soft", "…"));
+      return;
+    }
+    const { scorer, names } = this.query;
+    const known = one.scores.filter(isNumber);
+    const [low, high] = [Math.min(...known), Math.max(...known)];
+    const cells = one.scores.map((value, column) => {
+      const shown = make("span", isNumber(value) ? "cell" : "cell none", isNumber(value) ? value.toFixed(scorer.digits === 2 ? 1 : 2) : "");
+      if (isNumber(value)) shown.style.setProperty("--share", `${100 * Math.max(0, Math.min(1, value / scorer.max))}%`);
+      shown.title = `${plain(names[column])}: ${fixed(value, scorer.digits)}`;
+      shown.dataset.model = column;
+      return shown;
+    });
+    const mean = known.length ? `${fixed(one.value, scorer.digits)}` : "–";
+    line.replaceChildren(foreign("span", "name", beginning(plain(one.id), 60)), make("span", "num", mean), make("span", "num soft", known.length ? fixed(high - low, scorer.digits) : "–"), ...cells);
+    line.setAttribute("aria-label", `${plain(one.id)}: ${known.length ? `mean ${mean}, from ${fixed(low, scorer.digits)} to ${fixed(high, scorer.digits)}` : "no score"}`);
+  }
+}
+
+class MatrixView {
+  constructor(app) {
+    this.app = app;
+  }
+
+  async render(box) {
+    const { board, state, source } = this.app;
+    const models = board.rows.filter((model) => board.models[model].run !== null);
+    if (!models.length) {
+      box.replaceChildren(card("No model is shown", "Show all models again on the leaderboard: the filter there holds here too."));
+      return;
+    }
+    const scorer = board.scorers[board.headline];
+    const sort = Object.hasOwn(MATRIX_SORTS, state.get("sort")) ? state.get("sort") : "lowest";
+    const select = (id, words_, options, value, name) => {
+      const element = make("select");
+      choices(element, options);
+      [element.id, element.value] = [id, value];
+      element.addEventListener("change", () => state.set({ [name]: element.value }));
+      const label = make("label", "", words_);
+      label.htmlFor = id;
+      return make("div", "field", label, element);
+    };
+    const head = make("div", "matrix-row matrix-head", make("span", "", "sample"), make("span", "num", "mean"), make("span", "num", "spread"));
+    for (const model of models) {
+      const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", plain(board.models[model].label)));
+      name.title = plain(board.models[model].label);
+      head.append(name);
+    }
+    head.setAttribute("aria-hidden", "true");
+    const [rows, spacer] = [make("div", "matrix-list"), make("div")];
+    rows.id = "matrix-list";
+    rows.tabIndex = 0;
+    rows.setAttribute("role", "listbox");
+    rows.setAttribute("aria-label", `Samples with the ${plain(scorer.label)} of each model`);
+    spacer.setAttribute("role", "presentation");
+    rows.append(spacer);
+    let model = "";
+    spacer.addEventListener("click", ({ target }) => {
+      const column = target.closest("[data-model]")?.dataset.model;
+      model = column === undefined ? "" : board.models[models[column]].label;
+    });
+    const grid = make("div", "matrix", head, rows);
+    grid.style.setProperty("--models", models.length);
+    const told = make("p", "soft");
+    const tools = make("form", "tools", select("matrix-sort", "Sort", Object.entries(MATRIX_SORTS).map(([name, words_]) => [words_, name]), sort, "sort"), select("matrix-category", "Category", [["all categories", ""], ...source.categories.map((name) => [plain(name), name])], state.get("category"), "category"), told);
+    const typing = document.activeElement?.id;
+    box.replaceChildren(card("Where models fail together", `${plain(scorer.label)} of every sample and model; a cell opens its sample.`, tools, make("div", "scroll", grid), this.scale(scorer)));
+    if (typing?.startsWith("matrix-")) at(typing)?.focus();
+    new ResizeObserver(() => grid.classList.toggle("dense", (grid.clientWidth - 300) / models.length < 28)).observe(grid);
+    const samples = new MatrixList(source, rows, spacer, (id) => this.app.explore({ clip: id, model, sort }), 27);
+    const query = { search: "", category: state.get("category"), status: "", measure: board.headline, model: ANY, low: null, high: null, sort, shown: models, names: models.map((one) => board.models[one].label), scorer };
+    const page = await samples.show(query);
+    told.textContent = count(page.total, "sample");
+  }
+
+  scale(scorer) {
+    const steps = [0, 0.25, 0.5, 0.75, 1].map((share) => {
+      const step = make("span", "cell", `${share * scorer.max}`);
+      step.style.setProperty("--share", `${100 * share}%`);
+      return step;
+    });
+    return make("p", "soft scale", ...steps, make("span", "cell none"), " no score");
+  }
+}
