@@ -1,14 +1,16 @@
 """Clips a second of ``local/…`` on a full-size model with random weights, beside bare ``generate``.
 
-    python perf/local.py [--model qwen2-audio|tiny|card] [--batches 1,8,32] [--clips 256]
+    python perf/local.py [--model qwen2-audio|tiny|card] [--batches 8,32,128,auto,compiled]
 
 The model is Qwen2-Audio-7B as its config class describes it; weights are drawn on the device, so
 nothing is downloaded. Random weights never end an answer: every clip costs all its tokens. "bare"
 has its tensors ready on the device and does nothing but generate; "ours" is a whole run: WAV files
 decoded, features, batches, outcomes committed to a store. Both have a thread whose kernels are
-planned already. ``card`` needs no GPU: in place of the network it only launches small operations,
-as many for a batch of any size, which is what a fast card waits for. The last lines are the engine
-alone, with a model that answers at once.
+planned already. ``auto`` is what is asked where no batch is written: the first run finds it, the
+second remembers it; ``compiled`` is ``compile=yes``. Both stand beside the last size before them.
+``card`` needs no GPU: in place of the network it only launches small operations, as many for a
+batch of any size, which is what a fast card waits for. The last lines are the engine alone, with a
+model that answers at once.
 """
 
 import argparse
@@ -90,7 +92,7 @@ def launch(input_ids: Any, max_new_tokens: int, **_: Any) -> Any:
     import torch
 
     layer, state = torch.nn.Linear(4, 4), torch.zeros(1, 4)
-    for _ in range(max_new_tokens * LAUNCHES):
+    for _launch in range(max_new_tokens * LAUNCHES):
         layer(state)
     return torch.cat([input_ids, torch.full((len(input_ids), max_new_tokens), 5)], dim=1)
 
@@ -106,13 +108,14 @@ def stages(model: LocalModel, folder: Path, batch: int) -> str:
 
 
 def bare(model: LocalModel, network: Any, batch: int, clips: int, tokens: int) -> float:
-    """Clips a second of ``generate`` alone."""
+    """Clips a second of ``generate`` alone, by the cache of its own that a model has."""
     import torch
 
     clip = np.random.default_rng(1).normal(0, 0.1, int(SECONDS * 16_000)).astype(np.float32)
     inputs = model.processor.inputs([(INSTRUCTION, clip)] * batch)
     inputs = inputs.to(network.device, network.dtype)
-    given = {"do_sample": False, "eos_token_id": [0], "pad_token_id": 0}
+    given: dict[str, Any] = {"do_sample": False, "eos_token_id": [0], "pad_token_id": 0}
+    given |= {"cache_implementation": "static"} if model.processor.pad_to else {}
 
     def generate() -> None:
         with torch.inference_mode():
@@ -120,7 +123,7 @@ def bare(model: LocalModel, network: Any, batch: int, clips: int, tokens: int) -
         if torch.cuda.is_available():
             torch.cuda.synchronize()
 
-    thread, rounds = model._device_thread, max(1, clips // batch)
+    thread, rounds = model._device_thread, max(1, min(4, clips // batch))
     thread.submit(generate).result()
     began = time.perf_counter()
     for _ in range(rounds):
@@ -158,11 +161,11 @@ def main() -> None:
     """Measure, and print a table and a line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=["qwen2-audio", "tiny", "card"], default="qwen2-audio")
-    parser.add_argument("--batches", default="1,8,32")
-    parser.add_argument("--clips", type=int, default=256)
+    parser.add_argument("--batches", default="8,32,128,auto,compiled")
+    parser.add_argument("--clips", type=int, default=1024)
     parser.add_argument("--tokens", type=int, default=64)
     given = parser.parse_args()
-    batches = [int(one) for one in given.batches.split(",")]
+    sizes = [int(one) for one in given.batches.split(",") if one.isdecimal()]
     with tempfile.TemporaryDirectory() as root:
         place = Path(root)
         began = time.perf_counter()
@@ -171,22 +174,29 @@ def main() -> None:
         count = sum(one.numel() for one in network.parameters()) / 1e9
         took = time.perf_counter() - began
         print(f"{given.model}: {count:.2f} G parameters on {network.device} in {took:.0f} s")
-        rows = []
-        for batch in batches:
-            name = f"local/{place / 'checkpoint'}[batch={batch}]"
-            model = LocalModel(name, ModelSettings(max_tokens=given.tokens))
-            model._network = network  # drawn here, and not read from the folder
-            # Few clips cannot fill large batches many times, and one by one they take for ever.
-            clips = max(8, min(given.clips, given.clips * batch // max(batches)))
-            folder = write_clips(place / f"clips-{batch}", clips)
-            print(f"batch {batch:3}: {stages(model, folder, batch)}")
-            rows.append([batch, bare(model, network, batch, clips, given.tokens)])
-            rows[-1].append(ours(model, folder, place))
-            alone, whole = rows[-1][1:]
-            print(
-                f"batch {batch:3}: bare {alone:8.2f} clips/s, ours {whole:8.2f}, "
-                f"{whole / alone:.2f} of it"
-            )
+        rows: list[list[Any]] = []
+        for asked in given.batches.split(","):
+            option = {"auto": "", "compiled": "[compile=yes]"}.get(asked, f"[batch={asked}]")
+            name = f"local/{place / 'checkpoint'}{option}"
+            if asked.isdecimal():
+                # Few clips cannot fill large batches many times, and one by one they take for ever.
+                clips = max(8, min(given.clips, given.clips * int(asked) // max(sizes)))
+            folder = place / f"clips-{clips}"
+            if not folder.exists():
+                write_clips(folder, clips)
+            for _ in range(2 if asked == "auto" else 1):
+                model = LocalModel(name, ModelSettings(max_tokens=given.tokens))
+                model._network, model._ends = network, {0}  # drawn here, not read from the folder
+                batch = model.batch
+                print(f"batch {asked:>8}: {stages(model, folder, batch)}")
+                if asked != "auto":
+                    alone = bare(model, network, batch, clips, given.tokens)
+                whole = ours(model, folder, place)
+                rows.append([asked, model.batch, alone, whole])
+                print(
+                    f"batch {asked:>8}: bare {alone:8.2f} clips/s, ours {whole:8.2f}, "
+                    f"{whole / alone:.2f} of it; {model.batch} at once in the end"
+                )
         overhead = []
         small = write_folder(place / "small", 500)
         for batch in (1, 32):

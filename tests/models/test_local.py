@@ -229,6 +229,21 @@ def test_memory_that_runs_out_halves_the_batch_and_goes_on(
     assert "out of memory with this clip alone" in (failed.error or "")
 
 
+def test_a_compiled_model_answers_as_any_in_batches_of_one_size(
+    checkpoint: Callable[[str], Path],
+) -> None:
+    folder = checkpoint("qwen2-audio")
+    asked = [question(number, 0.2 + 0.1 * number) for number in range(5)]
+    model = local(folder, "[compile=yes,batch=4]")
+    assert model.answer_many(asked) == local(folder, "[batch=1]").answer_many(asked)
+    inputs, _, _ = model._prepare(asked[:1])
+    assert inputs["input_ids"].shape[0] == 4
+    assert inputs["input_ids"].shape[1] % 64 == 0
+    assert model.parameters["compile"] is True
+    assert "compile" not in local(folder).parameters
+    assert (local(folder, "[compile=yes]").batch, local(folder).batch) == (32, 4)
+
+
 def test_an_answer_ends_at_its_end_and_is_truncated_or_empty_otherwise(
     checkpoint: Callable[[str], Path],
 ) -> None:

@@ -381,7 +381,8 @@ class ClusterModel(ModelVariant):
         # How many GPUs a copy of the model takes, by its own word.
         self._gpus = float(getattr(model, "num_gpus", 0))
         batch = batch_of(model)
-        self._at_once = AT_ONCE if batch is None else model.concurrency
+        growth = getattr(model, "largest_batch", batch or 1) // (batch or 1)
+        self._at_once = AT_ONCE if batch is None else model.concurrency * growth
         self._samples: Sequence[Sample] = ()
         self._losses: Counter[str] = Counter()
         self._pool: ActorPool[Question, Reply] | None = None

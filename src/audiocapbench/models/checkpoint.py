@@ -200,6 +200,8 @@ _DIFFERENCES = {
 class ChatProcessor:
     """A checkpoint's processor: conversations in, tensors out, as its model card shows."""
 
+    pad_to: int | None = None  # a multiple that prompts are padded to
+
     def __init__(self, name: str, checkpoint: Checkpoint, kind: str, system: str | None) -> None:
         with loading(name, checkpoint.folder):
             self.processor: Any = _load_processor(checkpoint, kind)
@@ -255,7 +257,8 @@ class ChatProcessor:
         """Tensors for questions that all have a clip, or all have none."""
         conversations = [self.conversation(*one) for one in asked]
         audio = [one for _, one in asked if one is not None]
-        text = {"padding": True, "padding_side": "left"}
+        text: dict[str, Any] = {"padding": True, "padding_side": "left"}
+        text |= {"pad_to_multiple_of": self.pad_to} if self.pad_to else {}
         if self._in_parts or not audio:
             heard = {"audio_kwargs": {"sampling_rate": self.rate}} if audio else {}
             more: dict[str, Any] = {"text_kwargs": text, **heard}

@@ -2,12 +2,16 @@
 
 import logging
 import re
+import sys
 import threading
+import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from itertools import takewhile
 from typing import Any, Self
@@ -19,6 +23,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
 from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Provider, Question
 from audiocapbench.models import checkpoint as checkpoints
+from audiocapbench.models.batch_size import BatchSize
 from audiocapbench.models.checkpoint import ChatProcessor, LocalName
 from audiocapbench.models.model import REMOTE_EXECUTION
 from audiocapbench.models.price import FREE
@@ -29,6 +34,13 @@ from audiocapbench.plugins import failure_words
 _DTYPES = {"auto": "", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 _AUTO_CLASSES = "MultimodalLM Seq2SeqLM ImageTextToText CausalLM".split()
 _MAX_TOKENS = 256
+# A thread that launches kernels gives the interpreter's lock away at each of them, thousands for a
+# token, and gets it back when who has it must let go: after 5 ms, as Python has it, the card waits.
+_SWITCH_S = 1e-4
+# cuDNN plans attention anew for every length of a batch's size, for seconds in all; in batches
+# below this size its kernels gain nothing.
+_PLANNED = 64
+_COMPILED_LENGTH = 64  # prompts are padded to a multiple of it: each length is compiled anew
 
 
 class CheckpointModel(BatchModel):
@@ -40,14 +52,11 @@ class CheckpointModel(BatchModel):
     seed = 0  # of what is drawn where the temperature is above 0
     top = 0  # how many of the likeliest tokens come with each that is written
 
-    def __init__(
-        self, name: LocalName, settings: ModelSettings, runtime: str, dtype: str, batch: int
-    ) -> None:
+    def __init__(self, name: LocalName, settings: ModelSettings, runtime: str, dtype: str) -> None:
         super().__init__(name.name, settings)
         self.checkpoint = checkpoints.find_checkpoint(name)
         self.config = checkpoints.load_config(name.name, self.checkpoint)
         self.dtype = _DTYPES[name.choice("dtype", *_DTYPES)] or dtype
-        self.batch = name.number("batch", batch)
         kind = str(self.config.model_type)
         self.processor = ChatProcessor(name.name, self.checkpoint, kind, settings.system)
         self.max_tokens = settings.max_tokens or _MAX_TOKENS
@@ -93,7 +102,7 @@ class CheckpointModel(BatchModel):
 class LocalModel(CheckpointModel):
     """A model of transformers; its weights are loaded when it is first asked."""
 
-    options = (*CheckpointModel.options, "device")
+    options = (*CheckpointModel.options, "device", "compile")
     lanes = 2  # one prepares its tensors while the other has the device
     _is_on_card = False
 
@@ -110,17 +119,40 @@ class LocalModel(CheckpointModel):
         self.num_gpus = several or int(self.device not in ("cpu", "mps"))
         if self.device.startswith("cuda") or self.device == "split":
             self._is_on_card, self.lanes = True, 3  # short answers take less than their tensors
-        usual = ("bfloat16", 16) if self._is_on_card else ("float32", 4)
-        super().__init__(written, settings, self.device.partition(":")[0], *usual)
+        usual = "bfloat16" if self._is_on_card else "float32"
+        super().__init__(written, settings, self.device.partition(":")[0], usual)
+        self._is_compiled = written.choice("compile", "no", "yes") == "yes"
+        if self._is_compiled:
+            self.parameters = {**self.parameters, "compile": True}
+            self.processor.pad_to = _COMPILED_LENGTH
+        self._size = self._find_batch_size(written)
         if self.is_adapted and find_spec("peft") is None:
             raise ModelError(f"{name}: its adapter, with which it hears, needs: pip install peft")
         self._network: Any = None
         self._ends: set[int] = set()  # tokens after which an answer is whole
-        # CUDA libraries plan their kernels anew, for seconds, in every thread: there is only one.
-        self._device_thread = ThreadPoolExecutor(1, "device")
-        self._most, self._one = self.batch, threading.Lock()
+        self._device_thread, self._one = _device_thread(self.device), threading.Lock()
         self._preparing = threading.Semaphore(self.lanes - 1)  # the first is ready the sooner
         self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
+
+    @property
+    def batch(self) -> int:  # type: ignore[override]
+        return self._size.now
+
+    @property
+    def largest_batch(self) -> int:
+        return self._size.largest
+
+    def _find_batch_size(self, name: LocalName) -> BatchSize:
+        """As it is written; else what suits the device: a card shows it by itself."""
+        import torch
+
+        if "batch" in name.options or self._is_compiled or not self._is_on_card:
+            # Compiled for one size: at 32 a card of 2024 has nearly all that larger ones bring.
+            return BatchSize(name.number("batch", 32 if self._is_compiled else 4))
+        if not torch.cuda.is_available():  # the cards are elsewhere, and so is what they showed
+            return BatchSize(None)
+        card = torch.cuda.get_device_name(None if self.device == "split" else self.device)
+        return BatchSize(None, f"{self.checkpoint.revision} {self.dtype} {self.max_tokens} {card}")
 
     def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
         """Answer questions in batches of clips of about one length."""
@@ -135,7 +167,7 @@ class LocalModel(CheckpointModel):
         left = sorted(range(len(questions)), key=length)
         while left:
             kind = self._kind(questions[left[0]])
-            part = [one for one in left if self._kind(questions[one]) == kind][: self._most]
+            part = [one for one in left if self._kind(questions[one]) == kind][: self.batch]
             answered = self._answer([questions[number] for number in part], stop)
             if answered is not None:  # else memory did not hold them: fewer are asked now
                 replies |= dict(zip(part, answered, strict=True))
@@ -172,8 +204,8 @@ class LocalModel(CheckpointModel):
         except torch.OutOfMemoryError as error:
             torch.cuda.empty_cache()
             if len(questions) > 1:
-                self._most = max(1, min(self._most, len(questions)) // 2)
-                words = f"a batch of {len(questions)} does not fit into memory; now {self._most}"
+                self._size.ran_out(len(questions))
+                words = f"a batch of {len(questions)} does not fit into memory; now {self.batch}"
                 logging.getLogger("audiocapbench").warning(f"{self.name}: {words}")
                 return None
             said = f"{self.name}: out of memory with this clip alone ({failure_words(error)})"
@@ -184,8 +216,10 @@ class LocalModel(CheckpointModel):
             if "CUDA error" in str(error):
                 words = f"{self.name}: the device failed ({failure_words(error)}); start again"
                 raise FatalError(words) from error
-            raise ModelError(f"{self.name}: {failure_words(error)}") from error
-        return [self._told(one, *count) for one, count in zip(made, counts, strict=True)]
+            hint = "; it may answer without compile=yes" if self._is_compiled else ""
+            raise ModelError(f"{self.name}: {failure_words(error)}{hint}") from error
+        replies = [self._told(one, *count) for one, count in zip(made, counts, strict=True)]
+        return replies[: len(questions)]
 
     def _prepare(
         self, questions: Sequence[Question]
@@ -196,6 +230,8 @@ class LocalModel(CheckpointModel):
         from transformers import BatchFeature
 
         asked = [(one.instruction, samples_of(one)) for one in questions]
+        if self._is_compiled:  # for one size: what is too few is filled up
+            asked += [asked[-1]] * (self.batch - len(asked))
         inputs = BatchFeature(dict(self.processor.inputs(asked))).to(getattr(torch, self.dtype))
         if self._is_on_card:
             # From pinned memory a card copies by itself.
@@ -230,11 +266,12 @@ class LocalModel(CheckpointModel):
         chosen: dict[str, Any] = {"do_sample": self.temperature > 0}
         chosen |= {"temperature": self.temperature} if self.temperature > 0 else {}
         chosen |= {"logits_processor": [keep], "num_beams": 1} if self.top else {}
+        chosen |= {"cache_implementation": "static"} if self._is_compiled else {}
         with self._one:
             network = self._loaded()
             copied = {"device": network.device, "non_blocking": self._is_on_card}
             inputs = BatchFeature(dict(ready)).to(**copied)
-            with torch.inference_mode():
+            with torch.inference_mode(), self._measured(network.device) as measured:
                 made = network.generate(
                     **inputs,
                     **chosen,
@@ -247,10 +284,36 @@ class LocalModel(CheckpointModel):
             raise FatalError(f"{self.name}: was stopped while it wrote")
         length = ready["input_ids"].shape[1]
         rows = getattr(made, "sequences", made)[:, length:].tolist()
+        measured(len(rows), len(rows[0]))
         if not likeliest:
             return [(row, (), ()) for row in rows]
         values, ids = (torch.stack(one, 1).tolist() for one in zip(*likeliest, strict=True))
         return list(zip(rows, ids, values, strict=True))
+
+    @contextmanager
+    def _measured(self, device: Any) -> Iterator[Callable[[int, int], None]]:
+        """What a batch takes of a card, for the size of the next ones."""
+        import torch
+
+        if not self._is_on_card:
+            yield lambda *_: None
+            return
+        held, switch_s = torch.cuda.memory_allocated(device), sys.getswitchinterval()
+        torch.cuda.reset_peak_memory_stats(device)
+        sys.setswitchinterval(min(switch_s, _SWITCH_S))
+        torch.backends.cuda.enable_cudnn_sdp(self.batch >= _PLANNED)
+        began = time.perf_counter()
+
+        def answered(rows: int, tokens: int) -> None:
+            took_s = time.perf_counter() - began
+            room = torch.cuda.get_device_properties(device).total_memory - held
+            used = torch.cuda.max_memory_allocated(device) - held
+            self._size.answered(rows, rows * tokens / took_s, used / room)
+
+        try:
+            yield answered
+        finally:
+            sys.setswitchinterval(switch_s)
 
     def _told(self, made: tuple[Any, ...], read: int, heard: int | None) -> Reply:
         row, ids, values = made
@@ -308,6 +371,9 @@ class LocalModel(CheckpointModel):
             raise FatalError(f"{where} (weights are missing: {' '.join(missing.split())[:200]})")
         # Omni models speak, too: only what thinks writes text.
         network = getattr(network, "thinker", network).eval()
+        if self._is_compiled:
+            words = f"is compiled for {self.batch} clips at once: its first answers take minutes"
+            logging.getLogger("audiocapbench").warning(f"{self.name} {words}")
         settings = network.generation_config
         if self.temperature == 0:
             settings.temperature = settings.top_p = settings.top_k = None
@@ -322,6 +388,12 @@ class LocalModel(CheckpointModel):
         torch.manual_seed(self.seed)
         _models.add(self)
         return network
+
+
+@cache
+def _device_thread(device: str) -> ThreadPoolExecutor:
+    """CUDA libraries plan their kernels anew, for seconds, in every thread: a device has one."""
+    return ThreadPoolExecutor(1, device)
 
 
 _models: "weakref.WeakSet[LocalModel]" = weakref.WeakSet()

@@ -26,7 +26,8 @@ class VllmModel(CheckpointModel):
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
         written = checkpoints.parse_name(name, self.options)
-        super().__init__(written, settings, "vllm", "bfloat16", 128)
+        super().__init__(written, settings, "vllm", "bfloat16")
+        self.batch = written.number("batch", 128)
         if self.is_adapted:
             raise ModelError(f"{name}: hears with an adapter, which only local/… loads")
         self.num_gpus = written.number("gpus", 1)
