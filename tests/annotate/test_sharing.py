@@ -81,7 +81,7 @@ def test_what_a_killed_command_was_hearing_another_takes_over(place: Path) -> No
     assert len(set(expert_plugin.heard(place))) == 12
 
 
-def test_every_stage_is_seen_while_it_goes_on(place: Path, merger: Any) -> None:
+def test_merging_is_seen_while_it_goes_on(place: Path, merger: Any) -> None:
     assert begin(place, "hear", "clips", *EXPERTS).wait(120) == 0
     go = threading.Event()
 
@@ -98,15 +98,3 @@ def test_every_stage_is_seen_while_it_goes_on(place: Path, merger: Any) -> None:
         assert told["newest"][0]["text"].startswith("A ")
         go.set()
         ended(merging)
-        for words, seen in (
-            (("check", "clips", "--clap", "none"), "check"),
-            (("split", "clips", "--out", "out"), "split"),
-            (("check", "clips", "--clap", "none"), "check"),
-        ):
-            process = begin(place, *words)
-            task, told = until(feed, seen, lambda task: task["done"] == 12)
-            ended(process)
-            assert (task["failed"], task["total"]) == (0, 12)
-            assert told["newest"][0]["text"].startswith("A ")
-        checks = [one for one in store.runs() if one.benchmark.endswith("/check")]
-        assert len(checks) == 1, "one that is checked again is no other run"

@@ -145,7 +145,7 @@ def test_the_lines_that_were_left_out_are_told_and_are_exit_code_1(silent: Path)
     ("words", "reason"),
     [
         (["silence", "x.csv"], "'x.csv' is not a run; files need --references"),
-        (["weights", "none.csv"], "none.csv: cannot be read"),
+        (["standings", "none.csv"], "'none.csv' is not a run; give --rescore"),
         (["weights", "9"], "has no run 9"),
         (["weights", "nobody"], "no run of the name, tag or model 'nobody'"),
         (["silence", "nobody"], "no run of the name, tag or model 'nobody'"),

@@ -20,7 +20,6 @@ from audiocapbench.annotate.stage import (
     Annotation,
     StageContext,
     StageResult,
-    StageRun,
     prompt,
     survival,
 )
@@ -77,46 +76,43 @@ def check(
     captions = {clip: one.captions["long"][0] for clip, one in merged.items()}
     records, good = dict[str, StageRecord](), dict[str, ClipCase]()
     swapped, not_run = dict[str, bool](), dict[str, str]()
-    looked_at = context.questions("check", dict.fromkeys(merged, context.project))
-    with StageRun(context.store, looked_at, clap or "rules") as stage:
 
-        def settle(clip: str, failed: dict[str, list[str]], apart: float | None = None) -> None:
-            document = {"failed": failed} | ({} if apart is None else {"margin": apart})
-            words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
-            status = "rejected" if failed else "ok"
-            records[clip] = StageRecord(clip, "check", status, document, words or None)
-            stage.tell(clip, captions[clip], words)
+    def settle(clip: str, failed: dict[str, list[str]], apart: float | None = None) -> None:
+        document = {"failed": failed} | ({} if apart is None else {"margin": apart})
+        words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
+        status = "rejected" if failed else "ok"
+        records[clip] = StageRecord(clip, "check", status, document, words or None)
 
-        for clip, made in merged.items():
-            known = heard[clip].document
-            case = ClipCase(made, known["domain"], said[clip], share, known["about"])
-            if failed := broken_rules(case):
-                settle(clip, failed)
-            else:
-                good[clip] = case
-        left = {clip: captions[clip] for clip in good}
-        for clip, apart, wrong in question_margins(good, seed):
-            swapped[clip] = wrong <= 0
-            if apart <= 0:
-                settle(clip, {_COHERENCE: [KINDS[_COHERENCE]]})
-                del left[clip]
-        for clip, other in near_duplicates(left, duplicate).items():
-            settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
+    for clip, made in merged.items():
+        known = heard[clip].document
+        case = ClipCase(made, known["domain"], said[clip], share, known["about"])
+        if failed := broken_rules(case):
+            settle(clip, failed)
+        else:
+            good[clip] = case
+    left = {clip: captions[clip] for clip in good}
+    for clip, apart, wrong in question_margins(good, seed):
+        swapped[clip] = wrong <= 0
+        if apart <= 0:
+            settle(clip, {_COHERENCE: [KINDS[_COHERENCE]]})
             del left[clip]
-        asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left if verify}
-        for clip, claims in verified(context, verify, asked).items() if verify else ():
-            settle(clip, {_VERIFIED: claims})
-            del left[clip]
-        try:
-            for clip, apart, wrong in clap_margins(context, left, clap, unit, seed):
-                swapped[clip] = swapped.get(clip, False) or wrong <= margin
-                above = f"{apart:.2f} {unit} above other captions"
-                reason = f"clip and caption are alike by {above}, not {margin:g}"
-                settle(clip, {} if apart > margin else {_SIMILARITY: [reason]}, apart)
-        except MetricError as error:
-            not_run[_SIMILARITY] = str(error)
-            for clip in left:  # also those that were compared before it could not be gone on with
-                settle(clip, {})
+    for clip, other in near_duplicates(left, duplicate).items():
+        settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
+        del left[clip]
+    asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left if verify}
+    for clip, claims in verified(context, verify, asked).items() if verify else ():
+        settle(clip, {_VERIFIED: claims})
+        del left[clip]
+    try:
+        for clip, apart, wrong in clap_margins(context, left, clap, unit, seed):
+            swapped[clip] = swapped.get(clip, False) or wrong <= margin
+            above = f"{apart:.2f} {unit} above other captions"
+            reason = f"clip and caption are alike by {above}, not {margin:g}"
+            settle(clip, {} if apart > margin else {_SIMILARITY: [reason]}, apart)
+    except MetricError as error:
+        not_run[_SIMILARITY] = str(error)
+        for clip in left:  # also those that were compared before it could not be gone on with
+            settle(clip, {})
     in_order = [records[clip] for clip in merged]
     settings: dict[str, Any] = {"clap": clap, "margin": margin, "unit": unit, "others": _OTHERS}
     tried = self_test(list(good.values()), seed, list(swapped.values()))

@@ -15,6 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from audiocapbench import audio
 from audiocapbench.annotate import experts
 from audiocapbench.annotate.experts import ClipAudio, DomainRules, Expert, ExpertPanel, Said
@@ -22,19 +24,23 @@ from audiocapbench.annotate.stage import (
     SourceClip,
     StageContext,
     StageResult,
-    StageRun,
     list_audio,
     prompt,
 )
 from audiocapbench.data import Clip
-from audiocapbench.data.outcome import Status, total_cost
+from audiocapbench.data.outcome import Outcome, Reply, Status, total_cost
 from audiocapbench.data.problems import check_storable
 from audiocapbench.engine.ray_cluster import CLUSTER, ActorPool
+from audiocapbench.engine.runner import dataset_of
+from audiocapbench.engine.workers import Lease
 from audiocapbench.errors import AnnotationError, AudioError
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.models import Model
 from audiocapbench.plugins import failure_place, failure_words
+from audiocapbench.store import RunSpec
 from audiocapbench.store.cache import Finding, StageRecord
+from audiocapbench.store.claims import TaskKey
+from audiocapbench.store.unsaved import AnswerRecord
 
 DESCRIBE = "describe"
 OK, FAILED, NOT_RUN = "ok", "failed", "not_run"
@@ -206,6 +212,7 @@ class _Hearing:
         self.said = self.context.kept.findings(self.signatures, list(self.clips))
         self.undecoded: dict[str, str] = {}
         self._left, self._elsewhere = list[str](), list[str]()
+        self._lease, self._waiting = Lease(self.context.store), list[AnswerRecord]()
 
     def domain(self, one: SourceClip) -> str | None:
         """Its domain as far as it is known; none where it could not be decoded."""
@@ -214,8 +221,11 @@ class _Hearing:
         return None if one.clip.sha256 in self.undecoded else found
 
     def run(self) -> None:
-        """Have all that is missing heard, here or on the cluster that was joined."""
-        clips = {key: one.clip for key, one in self.clips.items()}
+        """Have all that is missing heard, here or on the cluster that was joined.
+
+        Commands that hear the same clips in the same way share one run.
+        """
+        store, clips = self.context.store, {key: one.clip for key, one in self.clips.items()}
         questions = self.context.questions(
             "hear",
             dict.fromkeys(clips, "-"),
@@ -223,14 +233,19 @@ class _Hearing:
             lambda key: self.clips[key].about.get("domain") or "any",
         )
         rules, work = self.rules, _Listener(self.panel, self.rules)
-        how = rules._asdict() | self.signatures
-        with StageRun(self.context.store, questions, "experts", how) as self._stage:
+        how, ids = rules._asdict() | self.signatures, tuple(clips)
+        about = (questions.name, questions.fingerprint, "experts", how, "none", ids)
+        self._run = store.begin_run(RunSpec(*about, kind=questions.kind), dataset_of(questions))
+        self._seen = store.claims.states(self._run.id)
+        # Of what was told of before, only what is claimed anew is told again.
+        self._told = {one.sample for one in self._seen}
+        try:
             for digest, one in self.clips.items():
                 said = self.said.get(digest, {})
                 if any(_lacks(expert, said, rules, one) for expert in self.panel.experts):
                     self._left.append(digest)
                 else:
-                    self._stage.tell(digest, self._words(digest))
+                    self._tell(digest, Reply(self._words(digest), Status.OK))
             self._done = len(self.clips) - len(self._left)
             self.context.progress("clips heard", self._done, len(self.clips))
             if self._left and (cluster := CLUSTER.get()) is not None:
@@ -239,6 +254,20 @@ class _Hearing:
                     self._hear_all(_content, pool.map)
             else:
                 self._hear_all(lambda clip: _decoded(clip, clip.path), partial(map, work))
+            self._write()
+        finally:
+            anyio.run(self._lease.close)
+
+    def _tell(self, digest: str, reply: Reply) -> None:
+        if digest not in self._told:
+            self._told.add(digest)
+            seconds = self.clips[digest].clip.duration_s
+            self._waiting.append(AnswerRecord(Outcome(digest, reply, None, seconds, 0.0)))
+
+    def _write(self) -> None:
+        if self._waiting:
+            self.context.store.add_records(self._run.id, self._waiting, self._lease.worker.id)
+        self._waiting = []
 
     def _hear_all(
         self,
@@ -252,7 +281,7 @@ class _Hearing:
             if len(self._left) == before:
                 time.sleep(_LOOK_AGAIN_S)
         self.said |= self.context.kept.findings(self.signatures, self._elsewhere)
-        known = self.context.store.outcomes(self._stage.run.id) if self._elsewhere else {}
+        known = self.context.store.outcomes(self._run.id) if self._elsewhere else {}
         for digest in known.keys() & set(self._elsewhere):
             if known[digest].reply.status is Status.SKIPPED:
                 self.undecoded[digest] = known[digest].reply.error or ""
@@ -267,7 +296,10 @@ class _Hearing:
         wanted, self._left = self._left, []
         for start in range(0, len(wanted), _BATCH):
             some = wanted[start : start + _BATCH]
-            taken, done = self._stage.claim(some)
+            keys = [TaskKey("", one) for one in some]
+            claimed, ended, *_ = self._lease.claim(self._run.id, keys, self._seen)
+            taken, done = ([one.sample for one in own] for own in (claimed, ended))
+            self._told -= set(taken)
             self._elsewhere += done
             self._done += len(done)
             self._left += [one for one in some if one not in taken and one not in done]
@@ -281,12 +313,13 @@ class _Hearing:
         for digest, own in batch.items():
             if isinstance(own, str):
                 self.undecoded[digest] = own
-                self._stage.tell(digest, "", own, Status.SKIPPED)
+                self._tell(digest, Reply("", Status.SKIPPED, own))
                 continue
             failed = [one for one in self.said.get(digest, {}).values() if one.status != OK]
             reason = "; ".join(f"{one.expert}: {one.error}" for one in failed)
-            self._stage.tell(digest, self._words(digest), reason)
-        self._stage.write()
+            status = Status.FAILED if reason else Status.OK
+            self._tell(digest, Reply(self._words(digest), status, reason or None))
+        self._write()
         self._done += len(batch)
         self.context.progress("clips heard", self._done, len(self.clips))
 

@@ -22,7 +22,6 @@ from audiocapbench.annotate.stage import (
     Annotation,
     StageContext,
     StageResult,
-    StageRun,
     fates,
     survival,
 )
@@ -140,27 +139,24 @@ def split(
             how = "remove it, or choose another folder"
             raise AnnotationError(f"{out}: has a split {other!r} of an earlier command; {how}")
     label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or root.resolve().name) or "own"
-    done, questions = 0, context.questions("split", {one.id: context.project for one in clips})
-    with StageRun(context.store, questions, label) as stage:
-        for part, kind in product(parts, _KINDS):
-            own = [one for one in clips if one.split == part]
-            reuse = out / part / "caption" if kind == "qa" else None
-            ledger = Ledger(out / part / kind, f"mecat-{kind}", reuse=reuse)
-            wanted = [(one, row) for one in own for row in _rows(one, kind, f"{label}-{part}")]
-            _forget(ledger, {row["id"]: row for _, row in wanted})
-            with ledger.building(f"mecat-{kind}", lambda: ()):
-                for position, (one, row) in enumerate(wanted):
-                    if row["id"] not in ledger.clips:
-                        content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
-                        if audio.sha256(content) != one.heard["sha256"]:
-                            how = "has changed since it was heard; 'annotate hear' it again"
-                            raise AnnotationError(f"{one.id}: {how}")
-                        ledger.keep(row | {"position": position}, content)
-                    if kind == "qa":
-                        stage.tell(one.id, one.annotation.captions["long"][0])
-            done += len(own)
-            context.progress("clips written", done, 2 * len(clips))
-            _write_lines(out / part / "mecat" / f"{kind}_test", own, kind)
+    done = 0
+    for part, kind in product(parts, _KINDS):
+        own = [one for one in clips if one.split == part]
+        reuse = out / part / "caption" if kind == "qa" else None
+        ledger = Ledger(out / part / kind, f"mecat-{kind}", reuse=reuse)
+        wanted = [(one, row) for one in own for row in _rows(one, kind, f"{label}-{part}")]
+        _forget(ledger, {row["id"]: row for _, row in wanted})
+        with ledger.building(f"mecat-{kind}", lambda: ()):
+            for position, (one, row) in enumerate(wanted):
+                if row["id"] not in ledger.clips:
+                    content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
+                    if audio.sha256(content) != one.heard["sha256"]:
+                        how = "has changed since it was heard; 'annotate hear' it again"
+                        raise AnnotationError(f"{one.id}: {how}")
+                    ledger.keep(row | {"position": position}, content)
+        done += len(own)
+        context.progress("clips written", done, 2 * len(clips))
+        _write_lines(out / part / "mecat" / f"{kind}_test", own, kind)
     records = [
         StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
     ]

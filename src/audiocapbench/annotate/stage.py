@@ -3,16 +3,13 @@
 import hashlib
 import json
 import re
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import anyio
 from pydantic import BaseModel
 
 from audiocapbench.audio import EXTENSIONS, OTHER_EXTENSIONS
@@ -21,20 +18,15 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.columns import FILES, REFERENCES, fold_name, renamed
 from audiocapbench.data.folder import METADATA, TABLE, read_clip
-from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.data.problems import check_storable
 from audiocapbench.data.records import read_records
 from audiocapbench.data.row import captions_of
 from audiocapbench.engine import Preview
-from audiocapbench.engine.runner import AskContext, dataset_of
-from audiocapbench.engine.workers import Lease
-from audiocapbench.errors import AnnotationError, StoreError
+from audiocapbench.engine.runner import AskContext
+from audiocapbench.errors import AnnotationError
 from audiocapbench.metrics.parallel import read_ahead
-from audiocapbench.store import RunSpec, Store
+from audiocapbench.store import Store
 from audiocapbench.store.cache import STAGES, AnnotationRepository, Finding, StageRecord
-from audiocapbench.store.claims import TaskKey
-from audiocapbench.store.records import Parameters
-from audiocapbench.store.unsaved import AnswerRecord
 
 NONE = "None"
 """The first caption of a view whose content the clip does not have."""
@@ -42,7 +34,6 @@ NONE = "None"
 _MOST = 4_000
 _ABSENT = "its metadata names it, and there is no such audio file"
 _TOLD = ("title", "description", "source", "licence", "license", "domain")
-_PAUSE_S = 0.5
 _DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
 HEARD, MERGED, CHECKED = _DONE.values()
 PEOPLE = "accepted by people"
@@ -212,10 +203,12 @@ class StageContext:
             how = f"run 'audiocapbench annotate {stage}' on it first"
             raise AnnotationError(f"{self.project}: has not been {_DONE[stage]}; {how}")
         records = self.kept.records(self.project, stage)
-        good = {clip: one for clip, one in sorted(records.items()) if one.status == "ok"}
         gone = self.rejected() if stage == "check" else ()
-        good = {clip: one for clip, one in good.items() if clip not in gone}
-        return {clip: one for clip, one in good.items() if (self.root / clip).exists()}
+        return {
+            clip: one
+            for clip, one in sorted(records.items())
+            if one.status == "ok" and clip not in gone and (self.root / clip).exists()
+        }
 
     def rejected(self) -> set[str]:
         """Clips whose annotation, as it still is, people have rejected."""
@@ -318,60 +311,3 @@ def survival(
         row = {"step": step, "left": left, "went": gone[name].total()}
         rows.append(row | {"reasons": dict(gone[name].most_common())})
     return rows
-
-
-class StageRun:
-    """What became of each clip, committed as it comes.
-
-    A stage begins anew, unless commands with the same parameters share it.
-    """
-
-    def __init__(
-        self, store: Store, clips: Benchmark, by: str, shared: Parameters | None = None
-    ) -> None:
-        self._store, self._lease = store, Lease(store)
-        self._seconds = {one.id: one.clip.duration_s for one in clips.samples}
-        ids, data = tuple(self._seconds), clips.fingerprint
-        spec = RunSpec(clips.name, data, by, shared or {}, "none", ids, kind=clips.kind)
-        earlier = store.find_run(spec) if shared is None else None
-        if earlier is not None:
-            with suppress(StoreError):  # another command is at work on it
-                store.catalog.delete([earlier.id])
-        self.run = store.begin_run(spec, dataset_of(clips))
-        self._seen = store.claims.states(self.run.id)
-        # Of what was told of before, only what was claimed anew is told again.
-        self._told = {one.sample for one in self._seen}
-        self._waiting, self._written_at = list[AnswerRecord](), time.monotonic()
-        if ids and shared is None:  # that it is being dealt with; no clip is told of under this key
-            self._lease.claim(self.run.id, [TaskKey("", ids[0], 1)], self._seen)
-
-    def claim(self, clips: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Those of the clips that are now ours, and those that others have dealt with."""
-        keys = [TaskKey("", one) for one in clips]
-        taken, done, *_ = self._lease.claim(self.run.id, keys, self._seen)
-        self._told -= {one.sample for one in taken}
-        return [one.sample for one in taken], [one.sample for one in done]
-
-    def tell(self, clip: str, text: str, error: str = "", status: Status = Status.FAILED) -> None:
-        """Say once what became of a clip; of what went wrong, the error and its status."""
-        if clip not in self._told:
-            self._told.add(clip)
-            reply = Reply(text, status, error) if error else Reply(text, Status.OK)
-            outcome = Outcome(clip, reply, None, self._seconds[clip], 0.0)
-            self._waiting.append(AnswerRecord(outcome))
-            if time.monotonic() - self._written_at > _PAUSE_S:
-                self.write()
-
-    def write(self) -> None:
-        if self._waiting:
-            self._store.add_records(self.run.id, self._waiting, self._lease.worker.id)
-        self._waiting, self._written_at = [], time.monotonic()
-
-    def __enter__(self) -> "StageRun":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            self.write()
-        finally:
-            anyio.run(self._lease.close)

@@ -23,9 +23,6 @@ mecat_app = add_group(
     "mecat", help="Analyses of MECAT: standings, weightings, stability, split, drop and silence."
 )
 
-ScoredRuns = Annotated[
-    list[Any] | None, options.runs_argument("Runs", " Or files that 'score --per-sample' wrote.")
-]
 AnsweredRuns = Annotated[
     list[Any],
     options.runs_argument(
@@ -59,7 +56,9 @@ class AnswerOptions(options.Shown):
 
 @options.command(mecat_app.command)
 def standings(
-    runs: ScoredRuns = None,
+    runs: Annotated[
+        list[Any] | None, options.runs_argument("Runs", " Or prediction files with --rescore.")
+    ] = None,
     *,
     rescore: bool = False,
     references: Path | None = None,
@@ -82,6 +81,9 @@ def standings(
     from audiocapbench.report.mecat.rankings import standings_report
 
     if not rescore and references is None:
+        for file in (run for run in runs or () if isinstance(run, Path)):
+            how_else = "give --rescore, or make one with 'audiocapbench import'"
+            raise AudioCapBenchError(f"{str(file)!r} is not a run; {how_else}")
         _of_scores(partial(standings_report, benchmark=benchmark, by=by), runs, how, by)
         return
     if not (runs and rescore and references) or (by, how.metric) != ("date", "date"):
@@ -100,7 +102,7 @@ def standings(
 
 
 @options.command(mecat_app.command)
-def weights(runs: ScoredRuns = None, *, how: ScoreOptions) -> None:
+def weights(runs: options.MaybeRuns = None, *, how: ScoreOptions) -> None:
     """Rank models under three weightings of speech, music and sound, with Kendall's tau."""
     from audiocapbench.report.mecat.rankings import weight_report
 
@@ -108,7 +110,7 @@ def weights(runs: ScoredRuns = None, *, how: ScoreOptions) -> None:
 
 
 @options.command(mecat_app.command)
-def split(runs: ScoredRuns = None, *, group: str = "pure_speech", how: ScoreOptions) -> None:
+def split(runs: options.MaybeRuns = None, *, group: str = "pure_speech", how: ScoreOptions) -> None:
     """Split DATE into similarity and discriminability, model by model.
 
     Args:
@@ -120,7 +122,7 @@ def split(runs: ScoredRuns = None, *, group: str = "pure_speech", how: ScoreOpti
 
 
 @options.command(mecat_app.command)
-def drop(runs: ScoredRuns = None, *, how: ScoreOptions) -> None:
+def drop(runs: options.MaybeRuns = None, *, how: ScoreOptions) -> None:
     """See what DATE loses from pure to mixed clips: speech, music and sound."""
     from audiocapbench.report.mecat.rankings import drop_report
 
@@ -180,18 +182,14 @@ def silence(
 
 def _of_scores(
     report: Callable[..., Findings],
-    runs: Sequence[int | Path] | None,
+    runs: Sequence[int] | None,
     how: ScoreOptions,
     kind: str = "date",
 ) -> None:
     from audiocapbench.report.mecat.answers import read_scored
 
     metric = kind if how.metric == "date" else how.metric
-    named = dict.fromkeys(runs or ())
-    files = [run for run in named if isinstance(run, Path)]
-    options.refuse_overwriting(how.out, files)
-    kept = how.open() if len(files) < len(named) else None
-    found = [read_scored(run, kept, metric, kind) for run in named]
+    found = [read_scored(run, how.open(), metric, kind) for run in dict.fromkeys(runs or ())]
     how.write(report(found, published=how.published))
     if how.format is Format.TABLE:
         show_lines(*signature_notes(one.signature for one in found))

@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,11 +19,10 @@ from audiocapbench.benchmarks.mecat.groups import (
     subtask_of,
 )
 from audiocapbench.benchmarks.traits import base_name
-from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
+from audiocapbench.data import Sample
 from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
-from audiocapbench.data.records import read_records
 from audiocapbench.engine import answered
-from audiocapbench.errors import DatasetError, MetricError, ReportError, check_known
+from audiocapbench.errors import MetricError, ReportError, check_known
 from audiocapbench.grouping import grouped
 from audiocapbench.metrics.date.metric import encode_corpus, resampled_date, whole_date
 from audiocapbench.metrics.date.pieces import piece_encoder
@@ -33,18 +30,16 @@ from audiocapbench.metrics.encoders import DEFAULT
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.metrics.shipped import read_lists
-from audiocapbench.scores.compute import SampleScores, category
+from audiocapbench.scores.compute import category
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import ScoreTable, TableReader
-from audiocapbench.signature import UNSIGNED, Signature
+from audiocapbench.signature import Signature
 from audiocapbench.store import Run, Store
 from audiocapbench.table import Column, Findings, Row, Table
 
 NOTES: dict[str, str] = read_lists("audiocapbench.report.mecat", "notes.toml")
 METRIC, SIMILARITY = "date", "similarity"
 QA_SUBTASK = "qa"
-_SHOWN = 5
-_MOST = 1 + 1e-6  # the cosine of a text with itself may be rounded up
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +59,7 @@ class GroupScore:
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswers:
-    """One model's scores on MECAT; its origin is ``run 3``, or ``file``, without a signature.
+    """One model's scores on MECAT; its origin is ``run 3``.
 
     ``without_null`` has scores without null references, of groups in which most are null.
     """
@@ -90,18 +85,15 @@ class ScoredAnswers:
 
 
 def read_scored(
-    what: int | Path, store: Store | None, metric: str = METRIC, kind: str = METRIC
+    number: int, store: Store, metric: str = METRIC, kind: str = METRIC
 ) -> ScoredAnswers:
-    """Scores of a run, by its number, or of a file that ``score --per-sample`` wrote."""
     name = parse_name(metric)
     if name.name != kind:
         named = "DATE" if kind == METRIC else kind
         raise ReportError(f"{metric} is not {named}; name it as 'audiocapbench score' was told it")
-    if isinstance(what, Path) or store is None:
-        return _of_file(Path(str(what)), name)
-    run, benchmark = _mecat_run(what, store)
+    run, benchmark = _mecat_run(number, store)
     if "split=" in run.benchmark:
-        raise ReportError(f"run {what} is of {run.benchmark}; the paper's models are of test")
+        raise ReportError(f"run {number} is of {run.benchmark}; the paper's models are of test")
     table = TableReader(store).read(run)
     groups = group_scores(table, name)
     if not groups:
@@ -109,12 +101,12 @@ def read_scored(
         known = [one for one in metrics if parse_name(one).name == name.name]
         had = f"it has {', '.join(known)}" if known else "it has none"
         raise ReportError(
-            f"run {what} has no {name}; {had}. Make it with: "
-            f"audiocapbench score {what} --metrics '{name}'{store.option}"
+            f"run {number} has no {name}; {had}. Make it with: "
+            f"audiocapbench score {number} --metrics '{name}'{store.option}"
         )
     signature = Signature.join(table.sample_scores(Scorer(str(name))).signatures.values())
     rest = group_scores(table, parse_name(without_null(str(name))))
-    return ScoredAnswers(run.model, f"run {what}", benchmark, signature, groups, rest)
+    return ScoredAnswers(run.model, f"run {number}", benchmark, signature, groups, rest)
 
 
 def _mecat_run(number: int, store: Store) -> tuple[Run, str]:
@@ -131,49 +123,6 @@ def _scorers(name: ScorerName) -> tuple[Scorer, Scorer, Scorer]:
     parts = (ScorerName(f"date_{part}", name.options) for part in (SIMILARITY, "discriminability"))
     similarity, discriminability = (Scorer(str(part)) for part in parts)
     return Scorer(str(name)), similarity, discriminability
-
-
-def _of_file(path: Path, name: ScorerName) -> ScoredAnswers:
-    other = parse_name(without_null(str(name)))
-    scores = {one: SampleScores() for one in (*_scorers(name), *_scorers(other))}
-    samples: dict[str, Sample] = {}
-    problems: list[Problem] = []
-    try:
-        for where, row in read_records(path, problems, ("id", "group", str(name))):
-            key = row["id"]
-            if key in samples:
-                problems.append(Problem(where, key[:80], "stands above already"))
-            samples[key] = Sample(key, Clip.absent(key), "", (), row["group"], 0)
-            for scorer, own in scores.items():
-                if text := row.get(scorer.name):
-                    with suppress(ValueError):
-                        if abs(value := float(text)) <= _MOST:
-                            own.add(key, value, (value,), UNSIGNED)
-                            continue
-                    what = f"{where}: {scorer.name} is {text[:40]!r}"
-                    raise ReportError(f"{what}, no number from -1 to 1")
-    except DatasetError as error:
-        raise ReportError(
-            f"{error}; give a run, or a file that "
-            "'audiocapbench score --benchmark mecat-caption --per-sample FILE' wrote"
-        ) from None
-    if problems:
-        raise InvalidDataError(path, problems, _SHOWN)
-    for one in (name, other):
-        # A corpus score of the published variant is made of the means of both parts.
-        whole, *parts = (scores[scorer] for scorer in _scorers(one))
-        for key in whole.values if one.options.get("variant") == "published" else ():
-            if not all(key in part.values for part in parts):
-                raise ReportError(
-                    f"{one} is made of two parts, and they were not kept: score again"
-                )
-            whole.statistics[key] = [max(part.values[key], 0.0) for part in parts]
-    table = ScoreTable(list(samples.values()), None, scores, {})
-    groups, rest = group_scores(table, name), group_scores(table, other)
-    if not groups.keys() & {*GROUPS, *QA_CATEGORIES}:
-        raise ReportError(f"{path}: has no scores of MECAT's groups")
-    benchmark = QA if groups.keys() & set(QA_CATEGORIES) else CAPTION
-    return ScoredAnswers(path.stem, "file", benchmark, UNSIGNED, groups, rest)
 
 
 def group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:

@@ -316,8 +316,6 @@ def _departures(
     Those are the paper's, of so many ``published`` samples, or the other models' alone.
     """
     made, source = one.signature, paper.published().source
-    if not made:
-        return NOTES["unsigned"]
     if published is None:
         ways = {other.signature.with_fields(subtask="any", d="any") for other in others}
         return "" if len(ways) == 1 else "the models were scored in different ways"
