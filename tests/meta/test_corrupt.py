@@ -24,7 +24,6 @@ from audiocapbench.meta.corrupt.events import (
     add_events,
     clauses_of,
     drop_events,
-    exchange_deeds,
     in_form,
     read_clause,
     swap_orders,
@@ -36,6 +35,7 @@ from audiocapbench.meta.corrupt.exchanges import (
     is_other_number,
 )
 from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs
+from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names
 
 
 def captions(*clips: Sequence[str]) -> CaptionSet:
@@ -89,7 +89,7 @@ def test_what_the_rules_cannot_read_is_left_alone(text: str) -> None:
 
 def test_a_noun_gives_way_to_nouns_that_captions_have_in_its_surroundings() -> None:
     made = texts(exchange_nouns(captions(["A man speaks as rain falls"])))
-    assert "A woman speaks as rain falls." in made["A man speaks as rain falls."]
+    assert "A child speaks as rain falls." in made["A man speaks as rain falls."]
     assert not any("baby" in text for text in made["A man speaks as rain falls."])
     made = texts(exchange_nouns(captions(["Water pours from a bottle"])))
     assert not made.get("Water pours from a bottle.", set()) & {
@@ -136,6 +136,45 @@ def test_a_quality_is_changed_where_another_reference_confirms_it() -> None:
     assert "A bell rings loudly." not in texts(change_attributes(captions(*clips)))
     clips[0].append("A loud bell")
     assert "A bell rings loudly." in texts(change_attributes(captions(*clips)))
+
+
+@pytest.mark.parametrize(
+    ("text", "false"),
+    [
+        ("A man speaks as rain falls", {"A woman speaks as rain falls."}),
+        ("A man saws wood", set()),  # who saws cannot be heard
+        ("A girl sings in her shoes", set()),
+        ("A man talks to a man", set()),
+        ("Technical narration in French", {"Technical narration in German."}),
+        ("A dry leaf crackles", set()),
+    ],
+)
+def test_who_speaks_and_in_what_language_are_qualities(text: str, false: set[str]) -> None:
+    assert false <= texts(change_attributes(captions([text]))).get(f"{text}.", set())
+    assert false or not texts(change_attributes(captions([text])))
+
+
+@pytest.mark.parametrize("other", ["People talk", "A woman talks", "Female speech", "A girl sings"])
+def test_a_gender_that_a_reference_may_mean_is_not_put_in(other: str) -> None:
+    assert not texts(change_attributes(captions(["A man speaks", other]))).get("A man speaks.")
+
+
+def test_the_name_of_a_sound_gives_way_to_another_that_no_reference_may_mean() -> None:
+    clips = captions(
+        ["Persistent engine sounds with static"],
+        ["Faint barking sounds in a room"],
+        ["Loud keyboard sounds", "A mechanical rumble and a canine"],
+        ["Insects and bugs buzz"],
+        ["Speech with occasional clicking"],
+        ["Speech with occasional barking"],
+    )
+    made = texts(exchange_names(clips))
+    assert made["Persistent engine sounds with static."] == {
+        "Persistent barking sounds with static."
+    }
+    assert not any("keyboard" in true for true in made)
+    assert made["Speech with occasional clicking."] == {"Speech with occasional barking."}
+    assert "Insects and bugs buzz." not in texts(exchange_deeds(clips))
 
 
 def test_articles_agree_with_the_new_noun() -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from audiocapbench.meta.corrupt.captions import CaptionSet
     from audiocapbench.meta.corrupt.make import Check, CorruptionResult
 
+_FEW = 0.25  # of captions: below, it is said how many can be changed at all
 _LESS_COMPLETE = "less complete, not false"
 _KINDS = {
     "noun": "one thing for another",
@@ -97,6 +98,10 @@ def corrupt(
         say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
         refused = [(one.kind, *why) for one in made for why in sorted(one.rejected.items())]
         say(*(f"{kind}: {count} refused: {reason}" for kind, reason, count in refused))
+        for one in made:
+            able = f"{len(one.pairs) + one.left_out:,} of {one.captions:,} captions"
+            if len(one.pairs) < _FEW * one.captions:
+                say(f"{one.kind}: {able} have what can be changed, put in as often as taken out.")
         say(f"{total:,} pairs written to {out}.")
     for line in make.warnings(checked):
         say(f"Warning: {line}.")
@@ -114,6 +119,7 @@ def _findings(
             "share": len(one.pairs) / max(1, one.captions),
             "not_applicable": one.captions - len(one.pairs) - one.left_out,
             "left_out": one.left_out,
+            "able": len(one.pairs) + one.left_out,
             "rejected": dict(one.rejected),
         }
         for one in made

@@ -33,6 +33,8 @@ Owners = NDArray[np.int64]
 IntArray = NDArray[np.integer[Any]]
 _UNMET, _HELD_BACK = 1000, 2.0
 _MOST_A_CAPTION = 12
+# A programme of all captions takes much longer than several of so many, and is no more level.
+_AT_ONCE = 900
 # False captions that are this much less likely read odd, where neither the package's captions nor
 # the set's are more used to them: nats a caption, nats a word, and of words together.
 _ODD = (7.0, 1.0, 1.0)
@@ -49,15 +51,27 @@ def choose(
 ) -> list[CorruptedPair]:
     """At most one candidate of every caption, so many in all, that together are level."""
     by_caption = grouped((one.caption, one) for one in candidates)
-    drawn = list[CorruptedPair]()
+    drawn = list[list[CorruptedPair]]()
     for own in by_caption.values():
-        drawn += own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION)
-    if not drawn:
-        return []
+        few = len(own) <= _MOST_A_CAPTION
+        drawn.append(own if few else draw.sample(own, _MOST_A_CAPTION))
+    draw.shuffle(drawn)
+    parts = max(1, round(len(drawn) / _AT_ONCE))
+    chosen = list[CorruptedPair]()
+    for part in range(parts):
+        share = limit and (part + 1) * limit // parts - len(chosen)
+        own = [one for each in drawn[part::parts] for one in each]
+        chosen += _chosen(own, captions, share, draw, 1 / parts) if own else []
+    return chosen
+
+
+def _chosen(
+    drawn: Candidates, captions: CaptionSet, limit: int | None, draw: random.Random, part: float
+) -> list[CorruptedPair]:
     evidence = differences(drawn, captions)
     sound = np.all(np.minimum(evidence[:, 3:6], evidence[:, 8:]) < _ODD, axis=1)
     kept = [one for one, good in zip(drawn, sound, strict=True) if good]
-    return _level(kept, _rules(kept, evidence[sound], captions), limit, draw) if kept else []
+    return _level(kept, _rules(kept, evidence[sound], captions), limit, draw, part) if kept else []
 
 
 def _rules(pairs: Candidates, evidence: FloatArray, captions: CaptionSet) -> FloatArray:
@@ -84,9 +98,9 @@ def _rules(pairs: Candidates, evidence: FloatArray, captions: CaptionSet) -> Flo
 
 
 def _level(
-    pairs: Candidates, rules: FloatArray, limit: int | None, draw: random.Random
+    pairs: Candidates, rules: FloatArray, limit: int | None, draw: random.Random, part: float
 ) -> list[CorruptedPair]:
-    """As many pairs as can be level, at most one of a caption."""
+    """As many pairs as can be level, at most one of a caption, in a part of all."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_matrix, vstack
 
@@ -100,7 +114,7 @@ def _level(
     rows, bounds = [of_caption, ones[np.newaxis]], [*[1.0] * len(groups), most]
     for told, allowed, few in ((rules.T, _OF_PAIRS, 2.0), (said, _OF_WORDS * abs(said), _FEW)):
         rows += [told - allowed, -told - allowed]
-        bounds += [few] * (2 * told.shape[0])
+        bounds += [few * part] * (2 * told.shape[0])
     worth = [-1 - 0.01 * draw.random() for _ in pairs]
     found = linprog(worth, vstack(rows, format="csr"), bounds, method="highs").x
     best = [max(own, key=lambda place: found[place]) for own in groups]

@@ -38,9 +38,10 @@ from audiocapbench.meta.corrupt.captions import (
     unlike,
     words_of,
 )
-from audiocapbench.meta.corrupt.events import core, deeds_of, mentions
+from audiocapbench.meta.corrupt.events import core, mentions
 from audiocapbench.meta.corrupt.exchanges import is_other_number
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
+from audiocapbench.meta.corrupt.names import deeds_of
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.metrics.elements.splitting import kind_of
 from audiocapbench.metrics.fluency.likelihood import load_ngrams

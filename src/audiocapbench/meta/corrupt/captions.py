@@ -26,12 +26,12 @@ Corruption = Literal["noun", "order", "attribute", "added", "dropped", "count"]
 
 EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 MARKS = frozenset(",.;")
-_LONGEST = 60  # rules for one sentence say little about captions of more words
+_LONGEST = 120  # rules for one sentence say little about captions of more words
 _TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|[,.;]")
 _AN_DESPITE_SPELLING = ("hour", "honest", "heir")
 _A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
-_FILE = ("audiocapbench.meta.corrupt", "words.toml")
-words = partial(word_set, *_FILE)
+FILE = ("audiocapbench.meta.corrupt", "words.toml")
+words = partial(word_set, *FILE)
 
 meaning_of = lru_cache(maxsize=100_000)(element_words.meaning_of)
 """What a word means, as the elements judge's thesaurus has it."""
@@ -83,14 +83,13 @@ def _without_capital(word: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """The words of a caption in lower case, without marks."""
-    plain = plain_form(text).lower()
-    return plain.replace(",", " ").replace(";", " ").rstrip(".").split()
+    return re.sub(r"[,;]|\.(?= |$)", " ", plain_form(text).lower()).split()
 
 
 @cache
 def load_counts() -> dict[str, NDArray[np.integer[Any]]]:
     """What comes with the package: hashes of frames, and how often words stand together."""
-    file = resources.files(_FILE[0]) / "frames.npz"
+    file = resources.files(FILE[0]) / "frames.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         return dict(arrays)
 
@@ -137,11 +136,14 @@ class Quality(NamedTuple):
     side: int
     frame: str  # next, last or free
     same_side: frozenset[str]
+    denying: frozenset[str]  # words of a reference by which it is not surely false
+    sure: bool  # whether one reference is proof enough
+    gendered: bool
 
 
 def _lines(name: str) -> Iterator[tuple[list[str], str]]:
     """What stands before and after the colon of each line; an indented line goes on."""
-    for line in read_lists(*_FILE)[name].replace("\n ", " ").strip().splitlines():
+    for line in read_lists(*FILE)[name].replace("\n ", " ").strip().splitlines():
         head, _, tail = line.partition(":")
         yield head.split(), tail
 
@@ -183,11 +185,30 @@ def excluding(family: str) -> frozenset[str]:
 
 
 @cache
+def names() -> dict[str, tuple[str, str]]:
+    """Words that name sounds, as in "engine sounds", by sort and family; without a sort, those that
+    are only understood."""
+    return {
+        word.lstrip("+"): ("" if word[0] == "+" else sort, family)
+        for (sort, family), listed in _lines("named")
+        for word in listed.split()
+    }
+
+
+@lru_cache(maxsize=8192)
+def alike(heard: frozenset[str]) -> frozenset[str]:
+    """What words name, and all that may be taken for it."""
+    parts = {part for word in heard for part in word.split("-")}
+    named = {names()[part][1] for part in parts if part in names()}
+    return frozenset(named.union(*(one for one, _ in _lines("alike") if named.intersection(one))))
+
+
+@cache
 def verb_forms() -> dict[str, VerbForm]:
     """Forms of all listed verbs, and of the auxiliaries, by the form."""
     found: dict[str, VerbForm] = {}
     doubling = words("doubling")
-    for base in read_lists(*_FILE)["verbs"].split():
+    for base in read_lists(*FILE)["verbs"].split():
         third, gerund = f"{base}s", f"{base}{base[-1] if base in doubling else ''}ing"
         if base.endswith(("s", "x", "z", "ch", "sh", "o")) and base not in ("moo", "coo"):
             third = f"{base}es"
@@ -212,10 +233,13 @@ def qualities() -> dict[str, list[Quality]]:
     }
     found: dict[str, list[Quality]] = {}
     for number, ((axis, frame), sides) in enumerate(_lines("opposites")):
-        for side, listed in enumerate(sides.split("|")):
+        for side, (listed, told) in enumerate(zip(sides.split("|"), same_side[axis], strict=False)):
+            same = frozenset(word for word in told if word[0] != "+")
+            denying = frozenset(word.lstrip("+") for word in told)
             for word in listed.split():
                 phrase = tuple(word.split("_"))
-                quality = Quality(phrase, number, side, frame, same_side[axis][side])
+                told_of = axis in words("sure"), axis == "gender"
+                quality = Quality(phrase, number, side, frame, same, denying, *told_of)
                 found.setdefault(phrase[0], []).append(quality)
     for known in found.values():
         known.sort(key=lambda quality: -len(quality.phrase))

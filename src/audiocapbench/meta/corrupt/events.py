@@ -47,13 +47,11 @@ _SINGULAR_IN_S = frozenset("bus glass grass gas brass".split())
 _DESCRIBING = ("sewing", "washing", "running", "racing", "speaking")
 _SOUNDS = frozenset("sound sounds noise noises machine machines of".split())
 _NOT_IN_NAMES = words("not_in_names")
-_NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
+NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
 _DETERMINING = DETERMINERS | splitting.ATTRIBUTES | splitting.COUNTS
 _LONGEST_SUBJECT, _LONGEST_EVENT = 5, 8
 _HANGING, _TOGETHER, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
-_LOOKED_AT, _LENT = 40, 6
-_PLACING = frozenset("in near nearby outside inside loudly continuously twice".split())
-_LONGEST_PLACE = 5
+LOOKED_AT, LENT = 40, 6
 _FEWEST_OTHERS = 2
 _MAIN, _SIDE = 0.6, 0.5  # shares of the other references that name the main event, and the rest
 _ORDERING = words("ordering")
@@ -84,7 +82,7 @@ def read_clause(tokens: Tokens, joint: Tokens = ()) -> Clause:
     for place in range(1, min(len(tokens), _LONGEST_SUBJECT + 1)):
         before = [word for word in tokens[:place] if not word.endswith("ly")]
         head = before[-1] if before else ""
-        if any(word in _NO_SUBJECT for word in before):
+        if any(word in NO_SUBJECT for word in before):
             break
         verb = verb_forms().get(tokens[place])
         if verb is None or not head or head in _DETERMINING:
@@ -179,7 +177,7 @@ def mentions(text: str, event: frozenset[str]) -> bool:
     return bool(named & event) or bool(_kin(event) & _kin(named))
 
 
-def _may_be_heard(tokens: Tokens, clip: CaptionedClip) -> bool:
+def may_be_heard(tokens: Tokens, clip: CaptionedClip) -> bool:
     """Whether any reference of the clip could mean a source or event among these words."""
     families = {nouns()[token].family for token in tokens if token in nouns()}
     meant = core(tokens)
@@ -222,83 +220,12 @@ def add_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
             pool = pools.get((clause.form, clause.many), [])
             if not _is_clean(clause) or not core(clause.tokens) or not pool:
                 continue
-            drawn = draw.sample(pool, min(_LOOKED_AT, len(pool)))
-            wrong = (one for one in drawn if not _may_be_heard(one.tokens, caption.clip))
-            for event in islice(wrong, _LENT):
+            drawn = draw.sample(pool, min(LOOKED_AT, len(pool)))
+            wrong = (one for one in drawn if not may_be_heard(one.tokens, caption.clip))
+            for event in islice(wrong, LENT):
                 put_in = event._replace(joint=clause.joint)
                 false = _joined([*clauses[:place], put_in, *clauses[place + 1 :]])
                 yield caption.corrupted("added", false)
-
-
-def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
-    """Where a source and its verb stand with no object, as in "birds chirp", and in which form."""
-    for start, (noun, deed) in enumerate(pairwise(tokens)):
-        helped = deed in ("is", "are") and start + 2 < len(tokens)
-        end = start + 2 + helped
-        verb = verb_forms().get(tokens[end - 1])
-        is_source = splitting.kind_of(noun) is splitting.ElementKind.SOURCE
-        if verb is None or not verb.gerund or not is_source or noun in _NO_SUBJECT:
-            continue
-        many = is_plural(noun)
-        if verb.form != "gerund" and (helped or (verb.form == "base") != many):
-            continue
-        # Where it is done belongs to it: "walks through the grass".
-        rest = tuple(takewhile(lambda word: word not in JOINING, tokens[end:]))
-        if rest[:1] and rest[0] in PREPOSITIONS and _is_place(rest):
-            end, rest = end + len(rest), ()
-        how = not rest or rest[0] in _PLACING or rest[0].endswith("ly")
-        following = [word for word in tokens[end + len(rest) :] if word not in JOINING][:1]
-        # What another verb shares cannot be given to another.
-        more = (word for word in (*following, *rest) if word not in nouns())
-        shared = any(word in verb_forms() or word.endswith("ing") for word in more)
-        if how and not shared and (not helped or (deed == "are") == many):
-            number = nouns()[noun].number if noun in nouns() else str(many)
-            yield start, end, f"{verb.form} {number} {helped} {bool(rest)}"
-
-
-def _is_place(words: Tokens) -> bool:
-    """Whether words after a verb tell where, and nothing that is done there."""
-    # "In a steady and slow flow" goes on; "in the distance" does not.
-    quality = splitting.kind_of(words[-1]) is splitting.ElementKind.ATTRIBUTE
-    ended = not quality or words[-2:-1] == ("the",)
-    return (
-        ended
-        and len(words) <= _LONGEST_PLACE
-        and not any(
-            word in PRONOUNS or (word in verb_forms() and word not in nouns()) for word in words
-        )
-    )
-
-
-def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every source and what it does given for those of another clip, told in the same form."""
-    places = defaultdict[str, list[tuple[ReferenceCaption, int, int]]](list)
-    for caption in captions.captions:
-        for start, end, form in deeds_of(caption.tokens):
-            lead, before = (",", ",", *caption.tokens[:start])[-2:]
-            # "People at a table are talking": the table does not talk, nor what is hit.
-            other = lead in verb_forms() or (lead in PREPOSITIONS and lead not in ("by", "with"))
-            named = before in DETERMINERS and not other
-            if named or (before in JOINING and before != "or"):
-                told = "bare" if before in JOINING else "a" if before == "an" else before
-                places[f"{form} {told}"].append((caption, start, end))
-    # "Vehicle approaches" lacks an article, which "rain falls" does not.
-    articled = (own for key, own in places.items() if key.endswith(" a"))
-    counted = {caption.tokens[start] for own in articled for caption, start, _ in own}
-    for key, own in places.items():
-        pool = [caption.tokens[start:end] for caption, start, end in own]
-        if key.endswith("bare"):
-            pool = [one for one in pool if one[0] not in counted]
-        for caption, start, end in own:
-            hangs = caption.tokens[0].endswith("ing") or caption.tokens[0] in JOINING
-            if hangs or not PRONOUNS.isdisjoint(caption.tokens):
-                continue
-            # As often as captions tell them, so that no deed is put in oftener than taken out.
-            draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
-            drawn = draw.sample(pool, min(_LOOKED_AT, len(pool)))
-            wrong = (one for one in dict.fromkeys(drawn) if not _may_be_heard(one, caption.clip))
-            for deed in islice(wrong, _LENT):
-                yield caption.replaced("noun", start, end, deed)
 
 
 def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:

@@ -9,7 +9,7 @@ all it may mean, two for 2 alone, multiple for 2 and more.
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
@@ -165,21 +165,21 @@ def quality_slots(caption: ReferenceCaption) -> Iterator[Slot]:
             for word in takewhile(lambda word: word not in JOINING, side)
             if kind_of(word) in EVENTFUL or word in ("pitched", "pitch")
         )
-        about = next(said_of, None)
+        about = next(said_of, "" if quality.frame == "any" else None)
         if about is not None and _COMPARING.isdisjoint((*before[:1], *after[:1])):
             yield Slot(caption, start, end, (f"quality {about}",))
 
 
 def _quality_at(tokens: Tokens, start: int) -> Quality | None:
     """ "Nearby" and its like before a noun are one line of the table, elsewhere another."""
-    for quality in qualities().get(tokens[start], ()):
+    for quality in qualities().get(tokens[start].lower(), ()):
         end = start + len(quality.phrase)
         following = tokens[end] if end < len(tokens) else ","
         named = kind_of(following) in EVENTFUL or following in ATTRIBUTES
         right = named or kind_of(following) is ElementKind.VAGUE
         if quality.frame != "next":
             right = quality.phrase != ("nearby",) or not named
-        if right and tokens[start:end] == quality.phrase:
+        if right and tuple(map(str.lower, tokens[start:end])) == quality.phrase:
             return quality
     return None
 
@@ -202,14 +202,14 @@ def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
     """Whether nothing else in the caption goes with the old noun alone."""
     tokens = slot.caption.tokens
     before = tokens[slot.start - 1] if slot.start else ""
-    if before in _MADE_OF or not _POINTING.isdisjoint(tokens):
+    # Whether a man speaks or a woman is a quality.
+    if before in _MADE_OF | _AGES or not _POINTING.isdisjoint(tokens) or families <= _GROWN:
         return False
     if own.sort in _NOUNS_OF_PERSONS:
         heard = {word for frame in slot.frames for word in frame.split()}
         babbling = "baby" in families and heard & _SPOKEN
-        if not _GENDERED.isdisjoint(tokens) or not _VOCAL & heard or babbling:
-            return False
-    return before not in _AGES or families <= _GROWN
+        return _GENDERED.isdisjoint(tokens) and bool(_VOCAL & heard) and not babbling
+    return True
 
 
 def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
@@ -219,18 +219,32 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     for slot in slots:
         caption, start, end, _ = slot
         own = _quality_at(caption.tokens, start)
-        for other in (one for known in qualities().values() for one in known):
-            opposite = own and other.line == own.line and other.side != own.side
-            heard = caption.clip.words & other.same_side
-            if opposite and not heard and _confirmed(caption, own) and fits(slot, other.phrase):
-                yield caption.replaced("attribute", start, end, other.phrase)
+        if own is None or not _may_change(caption, own):
+            continue
+        for other in _line(own.line):
+            heard = other.side == own.side or caption.clip.words & other.denying
+            if not heard and (other.frame == "any" or fits(slot, other.phrase)):
+                first, *rest = other.phrase
+                first = first.capitalize() if caption.tokens[start][0].isupper() else first
+                yield caption.replaced("attribute", start, end, (first, *rest))
 
 
-def _confirmed(caption: ReferenceCaption, said: Quality | None) -> bool:
-    """Whether another reference, where there is one, takes the same side: one may be mistaken."""
-    others = caption.clip.others(caption.number)
+@cache
+def _line(number: int) -> tuple[Quality, ...]:
+    return tuple(one for known in qualities().values() for one in known if one.line == number)
+
+
+def _may_change(caption: ReferenceCaption, said: Quality) -> bool:
+    """Whether a caption takes a side once, and another reference, where there is one, takes the
+    same: one may be mistaken."""
+    own, others = [word.lower() for word in caption.tokens], caption.clip.others(caption.number)
     elsewhere = {word for text in others for word in words_of(text)}
-    return not others or bool(said and said.same_side & elsewhere)
+    times = sum(word in said.same_side for word in own)
+    if times > sum(word in said.same_side for word in said.phrase):
+        return False
+    if said.gendered:
+        return _GENDERED.isdisjoint(own) and not _VOCAL.isdisjoint(map(meaning_of, own))
+    return said.sure or not others or bool(said.same_side & elsewhere)
 
 
 def change_counts(captions: CaptionSet) -> Iterator[CorruptedPair]:

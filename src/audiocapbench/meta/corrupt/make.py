@@ -20,8 +20,9 @@ from audiocapbench.errors import DatasetError
 from audiocapbench.files import write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
-from audiocapbench.meta.corrupt.events import add_events, drop_events, exchange_deeds, swap_orders
+from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
+from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names
 from audiocapbench.meta.pairs import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import CONTROLS, ControlScorer, TrialSettings
 from audiocapbench.meta.trial import numbers
@@ -29,7 +30,7 @@ from audiocapbench.stats import Interval, mean_interval
 
 
 def _exchange_things(captions: CaptionSet) -> Iterable[CorruptedPair]:
-    return chain(exchange_nouns(captions), exchange_deeds(captions))
+    return chain(exchange_nouns(captions), exchange_deeds(captions), exchange_names(captions))
 
 
 RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
