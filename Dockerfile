@@ -10,8 +10,8 @@ COPY src src
 RUN python -m pip wheel --no-cache-dir --no-deps --wheel-dir /dist .
 
 FROM python:${PYTHON}-slim AS base
-RUN useradd --create-home audiocapbench && install --directory --owner=audiocapbench /data
-ENV AUDIOCAPBENCH_STORE=/data/audiocapbench.db PYTHONUNBUFFERED=1
+RUN useradd --create-home audiocapbench && install --directory --owner=audiocapbench /data /cache
+ENV AUDIOCAPBENCH_STORE=/data/audiocapbench.db HF_HOME=/cache XDG_CACHE_HOME=/cache PYTHONUNBUFFERED=1
 WORKDIR /data
 VOLUME /data
 ENTRYPOINT ["audiocapbench"]

@@ -74,6 +74,7 @@ class _Given(NamedTuple):
 
 
 _GIVEN: dict[str, _Given] = {}
+_STORE = "<store>"  # in the names of what was left: its file, and its journal
 
 
 def _run_once(place: Path, command: str) -> subprocess.CompletedProcess[str]:
@@ -87,13 +88,13 @@ def _run_once(place: Path, command: str) -> subprocess.CompletedProcess[str]:
     is_new = not (place / named).exists()
     if key in _GIVEN and (is_new or " check " in command):
         for name, content in _GIVEN[key].left.items():
-            (place / (name or named)).write_bytes(content)
+            (place / name.replace(_STORE, named)).write_bytes(content)
         return _GIVEN[key].done
     before = set(place.iterdir())
     done = run_command(*shlex.split(command)[1:], cwd=place, env=environment(place))
     made = [] if " check " in command else sorted(set(place.iterdir()) - before)
     if done.returncode == 0 and (is_new or " check " in command):
-        left = {path.name.replace(named, ""): path.read_bytes() for path in made}
+        left = {path.name.replace(named, _STORE): path.read_bytes() for path in made}
         _GIVEN[key] = _Given(done, left)
     return done
 

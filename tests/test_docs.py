@@ -17,7 +17,7 @@ from printed import ROOT, blocks, commands, install, lay_out, local_providers, p
 
 PAGES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "docs").rglob("*.md"))
 MONEY = "docs/money.md"
-OWN_TESTS = ("docs/certainty.md", "docs/cluster.md", "docs/extending.md", "docs/rating.md", MONEY)
+OWN_TESTS = [f"docs/{one}.md" for one in "certainty cluster extending models rating money".split()]
 OWN_CLIPS = page("docs/benchmarks/your-own.md")
 EXTENDING = page("docs/extending.md")
 

@@ -230,6 +230,7 @@ def test_the_docs_import_only_public_names() -> None:
     [
         ("docs/library.md", ["Run 1: control/right on demo", "meteor|variant:nltk", "'meteor'?"]),
         ("docs/recipes.md", ["2000 ", "step-1000", "step-2000"]),
+        ("docs/threads.md", ["control/right", "control/safe", "rouge_l", "n=2/2"]),
     ],
 )
 def test_the_examples_of_pages_about_the_library_run(

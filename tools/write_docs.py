@@ -1,7 +1,7 @@
 """Writes what the documentation has from the program itself: ``make docs``.
 
-docs/cli.md is made of the commands; the tables of docs/table1.md, docs/elements.md and
-docs/preference.md stand between marks. A test holds that all of them are current.
+docs/cli.md is made of the commands; the tables of docs/table1.md, docs/elements.md,
+docs/preference.md and docs/install.md stand between marks. A test holds that all are current.
 """
 
 import json
@@ -19,6 +19,7 @@ from audiocapbench.engine.budget import question_cost, thoughts
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.elements import Elements
 from audiocapbench.judges.published import audiocapbench_contract
+from audiocapbench.library.doctor import EXTRAS
 from audiocapbench.models.registry import create_model, price_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -64,15 +65,24 @@ def main() -> None:
 
 def pages() -> dict[Path, str]:
     """Each page that has something computed, as it must be today."""
-    table1, elements, preference = (
-        DOCS / f"{name}.md" for name in ("table1", "elements", "preference")
+    table1, elements, preference, install = (
+        DOCS / f"{name}.md" for name in ("table1", "elements", "preference", "install")
     )
     return {
         DOCS / "cli.md": "\n".join(_cli()) + "\n",
         table1: _filled(table1, costs=_costs()),
         elements: _filled(elements, well=_verdicts(_READ_WELL), badly=_verdicts(_READ_BADLY)),
         preference: _filled(preference, **_preference()),
+        install: _filled(install, extras=_extras()),
     }
+
+
+def _extras() -> list[str]:
+    rows = [
+        f"| `{name}` | {one.brings} | {', '.join(one.modules.split())} |"
+        for name, one in EXTRAS.items()
+    ]
+    return ["| extra | brings | modules |", "|---|---|---|", *rows]
 
 
 def _filled(page: Path, **tables: list[str]) -> str:

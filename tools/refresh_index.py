@@ -1,4 +1,4 @@
-"""Puts the demo's leaderboard into README.md as it is printed today."""
+"""Puts the demo's first table into docs/index.md as it is printed today."""
 
 import re
 import subprocess
@@ -6,11 +6,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "index.md"
 
 
 def main() -> None:
-    """Run the demo in a folder of its own and copy its first two tables."""
+    """Run the demo in a folder of its own and copy its first table."""
     with tempfile.TemporaryDirectory() as place:
         done = subprocess.run(
             [sys.executable, "-m", "audiocapbench", "demo"],
@@ -19,12 +19,12 @@ def main() -> None:
             text=True,
             check=True,
         )
-    tables = done.stdout.split("\nLeaderboard, ")[0]
+    tables = done.stdout.split("\nelements: overall by category")[0]
     lines = [line.rstrip() for line in tables.splitlines()]
     table = re.sub(r"\n{2,}", "\n\n", "\n".join(lines).strip())
-    text = README.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     fresh = re.sub(r"```text\n.*?\n```", f"```text\n{table}\n```", text, count=1, flags=re.DOTALL)
-    README.write_text(fresh, encoding="utf-8")
+    PAGE.write_text(fresh, encoding="utf-8")
 
 
 if __name__ == "__main__":
