@@ -1,14 +1,17 @@
 """Plug-ins: models, metrics, judges, contracts and benchmarks that other packages bring."""
 
+import hashlib
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
 from traceback import walk_tb
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 _OURS = str(Path(__file__).parent) + os.sep
 _LONGEST = 300
+_IN_FILE = re.compile(r"(?P<path>.*\.py):(?P<attribute>\w*)", re.DOTALL)
+MODULE_OF_FILE = "_model_"
 
 
 def plugins(room: str) -> "dict[str, EntryPoint]":
@@ -56,6 +61,43 @@ def require_packages(
                 continue
         name = package.replace("_", "-")
         raise error(f"{what} needs {name}: pip install 'audiocapbench[{extra}]'")
+
+
+class InFile(NamedTuple):
+    """What ``path/to/file.py:NAME`` names, and the hash of the file."""
+
+    path: Path
+    attribute: str
+    value: Any
+    digest: str
+
+
+def load_in_file(name: str, where: str, error: type[AudioCapBenchError]) -> InFile | None:
+    """Run the file that a user names and take what it calls so; None where no file is named."""
+    found = _IN_FILE.fullmatch(name)
+    if found is None:
+        return None
+    path, attribute = Path(found["path"]), found["attribute"]
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise error(f"{where}: {found['path']!r} cannot be read ({reason})") from None
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    module = ModuleType(f"{MODULE_OF_FILE}{digest}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    with plugin_failures(f"{where}: the file", error, loads=True):
+        exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
+    if attribute not in vars(module):
+        made = [one for one in vars(module).values() if callable(one)]
+        own = [one.__name__ for one in made if one.__module__ == module.__name__]
+        what = f"has no class or function {attribute!r}; it has {', '.join(own) or 'none'}"
+        raise error(f"{where}: the file {what}")
+    return InFile(path, attribute, vars(module)[attribute], digest)
 
 
 def failure_words(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from audiocapbench import engine
 from audiocapbench.benchmarks import Benchmark, Selection
 from audiocapbench.data import Sample
-from audiocapbench.errors import FatalError
+from audiocapbench.errors import AudioCapBenchError, FatalError
 from audiocapbench.judges import Judge, executor
 from audiocapbench.judges.executor import JudgeTask, Judging
 from audiocapbench.judges.judge import models_of
@@ -37,7 +37,9 @@ class RunsEnd:
     """How a plan of runs ended, by their places in it; models that refuse all questions do not."""
 
     found: dict[int, engine.RunEnd] = field(default_factory=dict)
-    refused: dict[int, list[FatalError]] = field(default_factory=dict)  # by models or judges
+    refused: dict[int, list[AudioCapBenchError]] = field(
+        default_factory=dict
+    )  # by models, judges or plug-ins
     judged: int = 0  # judgements that there were yet to make
 
     @property
@@ -45,7 +47,7 @@ class RunsEnd:
         return [self.found[place] for place in sorted(self.found)]
 
     @property
-    def refusals(self) -> list[FatalError]:
+    def refusals(self) -> list[AudioCapBenchError]:
         return [error for own in self.refused.values() for error in own]
 
     @property
@@ -269,7 +271,8 @@ class RunRounds:
         for place in sorted({*places} - self._scored if self.plan.metrics else ()):
             if not (end := self.result.found[place]).dropped:
                 self._scored.add(place)
-                await self.call(engine.score_run, self.plan.store, end.run, self.plan.metrics)
+                run = partial(engine.score_run, self.plan.store, end.run, self.plan.metrics)
+                self.result.refused.setdefault(place, []).extend(await self.call(run))
 
 
 def _questions(samples: Sequence[Sample], limit: int | None) -> str:

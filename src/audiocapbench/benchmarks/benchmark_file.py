@@ -6,7 +6,6 @@ path. Nothing here knows any of them by name.
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -14,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Unpack
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from audiocapbench.asking import ClipOptions
 from audiocapbench.benchmarks import audio_tables
@@ -34,7 +33,7 @@ from audiocapbench.data.folder import (
     why_outside,
 )
 from audiocapbench.data.outcome import Clip
-from audiocapbench.data.problems import InvalidDataError, Problem
+from audiocapbench.data.problems import read_toml
 from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.errors import BenchmarkError, DatasetError, did_you_mean
 from audiocapbench.files import write_file
@@ -210,35 +209,11 @@ def shelf() -> dict[str, Path]:
 
 def read_benchmark_file(path: Path) -> BenchmarkFile:
     """Read and check a file; every problem of it is a line of the error."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        # As JSON, so that a number is a number and a date is no text.
-        found = BenchmarkFile.model_validate_json(json.dumps(given, default=str), strict=True)
-    except OSError as error:
-        raise BenchmarkError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BenchmarkError(f"{path}: is not TOML: {error}") from None
-    except ValidationError as error:
-        problems = list(dict.fromkeys(Problem("", *_problem(one)) for one in error.errors()))
-        raise InvalidDataError(path, problems) from None
-    _ = found.own_traits  # which says what is wrong with them
+    found, _ = read_toml(path, BenchmarkFile, "a benchmark", BenchmarkError)
+    found.own_traits.to_dict()  # what is wrong with them is said here
     if shelf().get(found.name, path).resolve() != path.resolve():
         raise BenchmarkError(f"{path}: name: {found.name!r} is a shipped benchmark; choose another")
     return found
-
-
-def _problem(problem: Any) -> tuple[str, str]:
-    """A key of the file, and what is wrong with it."""
-    keys = [str(one) for one in problem["loc"] if not str(one).startswith(("tuple[", "str"))]
-    words = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        model: Any = BenchmarkFile
-        for key in keys[:-1]:
-            kind = str(model.model_fields[key].annotation) if key in model.model_fields else ""
-            near = [one for one in _FilePart.__subclasses__() if one.__name__ in kind]
-            model = near[0] if near else model
-        words = f"is no key{did_you_mean(keys[-1], model.model_fields, 'keys here are')}"
-    return ".".join(keys), words[:1].lower() + words[1:]
 
 
 def open_file(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Clip, Sample
@@ -87,12 +87,17 @@ def compute_by_corpus(
     is ranked among does not depend on which others were given. Each DATE comes with its two parts.
     Where most samples of a corpus have null references, every metric is also computed on the
     others alone, under the name with ``null=out``, which leaves such samples out everywhere. Last
-    come corpora that are too small for a metric, and what it said.
+    come corpora that are too small for a metric, or on which a plug-in fails, and what it said.
     """
     if aggregation is None:
         rows = [row for row, text in enumerate(predictions) if text is not None]
-        whole = compute(metrics, predictions, references, clips=clips, store=store) if rows else ()
-        return [CorpusScore("", rows, one) for one in whole], []
+        if not rows:
+            return [], []
+        why: dict[int, str] = {}
+        how: Any = {"clips": clips, "store": store, "failed": why}
+        whole = compute(metrics, predictions, references, **how)
+        left = [{"corpus": "", "metric": metrics[at], "reason": own} for at, own in why.items()]
+        return [CorpusScore("", rows, one) for one in whole], left
     check_metrics(aggregation, metrics, audio=clips is not None)
     scores: list[CorpusScore] = []
     unscored: list[dict[str, str]] = []
@@ -103,6 +108,7 @@ def compute_by_corpus(
         own_options = aggregation.metric_options.get(corpus, {})
         # A corpus of one is too small for some metrics; others still have something to say of it.
         for batch in [wanted] if len(rows) > 1 else [[name] for name in wanted]:
+            failed: dict[int, str] = {}
             try:
                 results = compute(
                     [_for_corpus(name, own_options) for name in batch],
@@ -110,13 +116,18 @@ def compute_by_corpus(
                     [references[row] for row in rows],
                     clips=None if clips is None else [clips[row] for row in rows],
                     store=store,
+                    failed=failed,
                 )
             except MetricError as error:
                 if len(rows) > 1:
                     raise
                 unscored.append({"corpus": corpus, "metric": batch[0], "reason": str(error)})
                 continue
-            for result, name in zip(results, batch, strict=True):
+            unscored += [
+                {"corpus": corpus, "metric": batch[at], "reason": own} for at, own in failed.items()
+            ]
+            made = [name for at, name in enumerate(batch) if at not in failed]
+            for result, name in zip(results, made, strict=True):
                 marks = {_NULL: _OUT} if leaves_null_out(name) else {}
                 signed = result.signature.with_fields(**marks)
                 named = replace(result, name=name, signature=signed)

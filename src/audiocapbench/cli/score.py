@@ -235,7 +235,7 @@ def _score_files(
     out.write([({"model": model, **result.to_dict()}, scores.table)])
     say(*(f"Warning: {one}." for one in scores.warnings))
     _say_unmatched(bad, scores.missing, scores.surplus, scores.note)
-    leave(failed=bool(bad or scores.missing))
+    leave(failed=bool(bad or scores.missing or scores.failures))
 
 
 def _score_mecat(

@@ -37,8 +37,8 @@ from audiocapbench.errors import (
 from audiocapbench.metrics.parallel import PARALLEL_MAP
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import REMOTE_EXECUTION, ModelVariant, batch_of
-from audiocapbench.models.registry import MODULE_OF_FILE, provider_of
-from audiocapbench.plugins import failure_place, failure_words
+from audiocapbench.models.registry import provider_of
+from audiocapbench.plugins import MODULE_OF_FILE, failure_place, failure_words
 from audiocapbench.version import VERSION
 
 Item = TypeVar("Item")

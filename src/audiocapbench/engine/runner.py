@@ -19,7 +19,9 @@ from audiocapbench.engine.ray_cluster import CLUSTER, on_cluster
 from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.session import AskOptions, Progress, QuestionQueue, RateLimits, RunSession
 from audiocapbench.engine.workers import Stop
-from audiocapbench.errors import FatalError, ModelError, StoppedError
+from audiocapbench.errors import FatalError, MetricError, ModelError, StoppedError
+from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.registry import METRICS
 from audiocapbench.models import Model, ModelSettings
 from audiocapbench.models.model import batch_of
 from audiocapbench.models.openai_chat import check_batchable
@@ -316,11 +318,12 @@ def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Ans
     return [pair for pair in pairs if pair.outcome.reply.status in SCORED]
 
 
-def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
+def score_run(store: Store, run: Run, metrics: Sequence[str]) -> list[MetricError]:
     """Compute metrics on a run's answers and commit the scores of each; MetricError if it cannot.
 
     Samples without an answer have no score, but stay in the corpus that answers are ranked among.
-    A benchmark whose samples make corpora is scored within each of them.
+    A benchmark whose samples make corpora is scored within each of them. Plug-ins that fail do so
+    alone, and what they said is returned.
     """
     dataset = store.dataset(run.dataset, run.benchmark)
     pairs = {pair.sample.id: pair for pair in answered(store, run, dataset)}
@@ -331,7 +334,7 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
     clips, aggregation = [one.clip for one in samples], stored_traits(dataset).aggregation
     asked_for = (aggregation, metrics, samples, predictions, references)
     stored: dict[str, list[StoredScore]] = defaultdict(list)
-    made, _ = compute_by_corpus(*asked_for, clips=clips, store=store)
+    made, unscored = compute_by_corpus(*asked_for, clips=clips, store=store)
     for _, rows, result in made:
         values, statistics = result.samples.tolist(), result.statistics.tolist()
         stored[result.name] += [
@@ -340,3 +343,6 @@ def score_run(store: Store, run: Run, metrics: Sequence[str]) -> None:
         ]
     for name, scores in stored.items():
         store.put_scores(run.id, name, scores)
+    # A corpus of one is too small for some of ours, which is no failure.
+    lost = {one["metric"]: one["reason"] for one in unscored}
+    return [MetricError(why) for name, why in lost.items() if parse_name(name).name not in METRICS]

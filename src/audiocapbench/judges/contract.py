@@ -99,6 +99,7 @@ class ReplyField:
     low: int = 0
     high: int = 10
     required: bool = True
+    rescaled: bool = False  # whether its bounds become 0 and 10
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -123,6 +124,8 @@ class ReplyField:
             raise ReplyError(f"{self.name} must be from {self.low} to {self.high}")
         if self.kind == "integer" and value != int(value):
             raise ReplyError(f"{self.name} must be an integer")
+        if self.rescaled:
+            return MAX_SCORE * (float(value) - self.low) / (self.high - self.low)
         return float(value)
 
 
@@ -149,7 +152,7 @@ class Contract:
         if not self.dimensions or len(set(names)) < len(names):
             raise JudgeError(f"contract {self.name!r}: needs a score, and each field once")
         for one in self.fields:
-            if not 0 <= one.low < one.high <= MAX_SCORE:
+            if not one.rescaled and not 0 <= one.low < one.high <= MAX_SCORE:
                 raise JudgeError(
                     f"contract {self.name!r}: {one.name} is from {one.low} to {one.high}; scores "
                     f"are from 0 to {MAX_SCORE}"

@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from audiocapbench.errors import JudgeError, did_you_mean
 from audiocapbench.judges.contract import Contract, with_shuffled_references
+from audiocapbench.judges.contract_file import read_contract
 from audiocapbench.judges.judge import (
     Judge,
     ModelJudge,
@@ -20,7 +22,7 @@ from audiocapbench.judges.rating import RATING, rating_contract
 from audiocapbench.metrics.names import ScorerName, check_options
 from audiocapbench.models import Model, ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of
-from audiocapbench.plugins import plugin_failures, plugins
+from audiocapbench.plugins import load_in_file, plugin_failures, plugins
 from audiocapbench.signature import Signature
 
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
@@ -92,7 +94,7 @@ def create_judge(
         timeout: Seconds to wait for one answer, of a model that takes this setting.
     """
     plain, options = parse_judge_name(name)
-    offline = _offline()
+    offline = {**_offline(), **_in_file(plain)}
     if plain in offline:
         if hears:
             to_do = "leave out `hears`, and write [hears=yes] after the names of judges that hear"
@@ -168,13 +170,28 @@ def _elements(options: dict[str, str]) -> Judge:
     return Elements(load(options.get("encoder", DEFAULT)))
 
 
+def _in_file(name: str) -> Mapping[str, Callable[[dict[str, str]], Judge]]:
+    """The judge that a class ``path/to/file.py:Class`` is, where it is no model."""
+    found = load_in_file(name, f"judge {name!r}", JudgeError)
+    if found is None or not callable(getattr(found.value, "judge", None)):
+        return {}
+    return {name: partial(_made, name, found.path.name, lambda: found.value)}
+
+
 def _from_plugin(name: str, options: dict[str, str]) -> Judge:
     point = plugins("judges")[name]
-    with plugin_failures(f"judge {name!r}: its plug-in {point.value}", JudgeError):
-        judge = point.load()(options)
+    return _made(name, point.value, point.load, options)
+
+
+def _made(
+    name: str, where: str, load: Callable[[], Callable[..., Any]], options: dict[str, str]
+) -> Judge:
+    """The judge that a plug-in or a file makes, checked."""
+    with plugin_failures(f"judge {name!r}: its plug-in {where}", JudgeError):
+        judge = load()(options)
     if not isinstance(judge, TextJudge):
         parts = "name, signature, dimensions and judge()"
-        raise JudgeError(f"judge {name!r}: {point.value} made no judge; one has {parts}")
+        raise JudgeError(f"judge {name!r}: {where} made no judge; one has {parts}")
     if not isinstance(judge.signature, Signature):
         mend = "make its signature with audiocapbench.sign"
         raise JudgeError(f"judge {name!r} signs with text; {mend}")
@@ -207,6 +224,8 @@ def find_contract(name: str, **ways: str) -> Contract:
         raise JudgeError(f"contract {name!r} has no {next(iter(ways))}; audiocapbench's has")
     if name in _BUILT_IN:
         return _BUILT_IN[name]()
+    if name.endswith(".toml"):
+        return read_contract(Path(name))
     if (point := plugins("contracts").get(name)) is None:
         near = did_you_mean(name, [*_BUILT_IN, *sorted(plugins("contracts"))], "there are")
         to_do = "Install its plug-in, or choose one after the judge's name: [contract=NAME]"

@@ -350,11 +350,12 @@ def import_run(
     with opened_store(store) as kept:
         end = keep_predictions(kept, benchmark, found, model, judge)
         tell(3, 4)
-        score_run(kept, end.run, chosen)
+        failures = score_run(kept, end.run, chosen)
         tell(4, 4)
         judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
         summary = summarise(kept, end.run, chosen, judges)
         notes = (*benchmark.notes, *([benchmark.presence] if benchmark.missing else ()))
+        notes += tuple(map(str, failures))
         result = ImportResult(summary, end=end, notes=notes)
         result.records()
         keep_estimates(kept, [summary.table])

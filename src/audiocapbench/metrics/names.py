@@ -7,7 +7,7 @@ from typing import NamedTuple
 from audiocapbench.errors import AudioCapBenchError, MetricError, did_you_mean
 
 _FAMILIES = ("bleu", "bleu_coco")  # names that stand for the four orders of a family
-_NAME = re.compile(r"(?P<name>[\w.-]+)(?:\[(?P<options>[^\[\]]*)\])?")
+_NAME = re.compile(r"(?P<name>[\w.-]+|[^\[\],]+\.py:\w+)(?:\[(?P<options>[^\[\]]*)\])?")
 
 
 class ScorerName(NamedTuple):

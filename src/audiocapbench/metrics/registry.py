@@ -6,12 +6,14 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from audiocapbench.errors import MetricError, check_known
 from audiocapbench.metrics.names import ScorerName, check_options, parse_name, split_names
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.shipped import read_lists
-from audiocapbench.plugins import plugin_failures, plugins
-from audiocapbench.signature import Signature
+from audiocapbench.plugins import load_in_file, plugin_failures, plugins
+from audiocapbench.signature import UNSIGNED, Signature, sign
 
 if TYPE_CHECKING:
     from audiocapbench.data import Clip
@@ -103,7 +105,7 @@ PRESETS: Mapping[str, Sequence[str]] = {
 def find_metric(text: str) -> tuple[Metric, ScorerName]:
     """The metric that a name with its options stands for; MetricError where there is none such."""
     name = parse_name(text)
-    metric = METRICS.get(name.name) or _from_plugin(name.name)
+    metric = METRICS.get(name.name) or _from_file(name.name) or _from_plugin(name.name)
     check_options(name.name, name.options.keys() - CORPUS_OPTIONS, metric.options, MetricError)
     for option in name.options.items():
         metric = metric._replace(**metric.when.get("=".join(option), {}))
@@ -167,6 +169,34 @@ def _from_plugin(name: str) -> Metric:
     return metric
 
 
+def _from_file(name: str) -> Metric | None:
+    """The metric of ``path/to/file.py:NAME``: a Metric, or a function that gives a score from 0 to
+    1 for each prediction."""
+    if (found := load_in_file(name, f"metric {name!r}", MetricError)) is None:
+        return None
+    made = found.value
+    if not isinstance(made, Metric):
+        made = Metric(name, f"in {found.path}", partial(_scored_by, name, made))
+    signed = sign(f"{found.path.stem}.{found.attribute}", file=found.digest)
+
+    def compute_signed(*given: Any, **options: Any) -> list[MetricResult]:
+        results = made.compute(*given, **options)
+        family = [results] if isinstance(results, MetricResult) else results
+        own = [one for one in family if one.name == made.name]
+        return [replace(one, name=name, signature=signed.with_fields(**options)) for one in own]
+
+    return made._replace(name=name, compute=compute_signed)
+
+
+def _scored_by(
+    name: str, function: Callable[..., Any], predictions: Sequence[str], references: Any
+) -> MetricResult:
+    scores = np.array(function(predictions, references), dtype=float)
+    if scores.shape != (len(predictions),) or not np.all((scores >= 0) & (scores <= 1)):
+        raise MetricError(f"metric {name} must return {len(predictions):,} scores from 0 to 1")
+    return MetricResult.of_means(name, UNSIGNED, scores)
+
+
 def refuse_without_audio(metric: Metric, *, audio: bool) -> None:
     """Refuse a metric that hears the clips where there are none; MetricError says so."""
     if metric.hears and not audio:
@@ -186,13 +216,15 @@ def compute(
     clips: "Sequence[Clip] | None" = None,
     store: "Store | None" = None,
     heard: "Mapping[str, Heard] | None" = None,
+    failed: dict[int, str] | None = None,
 ) -> list[MetricResult]:
     """Compute metrics by name on one corpus; metrics of one family share the work.
 
     A prediction of None has no answer and no place in the results, but is part of the corpus where
     a metric compares its samples. Those that hear read ``clips`` and keep embeddings in ``store``;
     what was ``heard`` of each answered prediction, by option, need not be heard again.
-    MetricError where a name is unknown, or a metric cannot be computed on this corpus.
+    MetricError where a name is unknown, or a metric cannot be computed on this corpus; a plug-in's
+    leaves it out where there is ``failed``, which learns the reason by its place among the names.
     """
     asked = [find_metric(name) for name in names]
     for _, name in asked:
@@ -203,26 +235,43 @@ def compute(
     answered = [row for row, text in enumerate(predictions) if text is not None]
     done: dict[tuple[Compute, tuple[tuple[str, str], ...]], dict[str, MetricResult]] = {}
     results = []
-    for metric, name in asked:
+    for place, (metric, name) in enumerate(asked):
         key = (metric.compute, tuple(sorted(name.options.items())))
-        if key not in done:
-            rows = range(len(predictions)) if metric.of_corpus else answered
-            how: dict[str, Any] = {"heard": heard} if metric.hears and metric.hears_with else {}
-            refuse_without_audio(metric, audio=clips is not None or any(how.values()))
-            if metric.hears:
-                how |= {"clips": [clips[row] for row in rows] if clips else clips, "store": store}
-            texts = [predictions[row] or "" for row in rows]
-            family = metric.compute(texts, [references[row] for row in rows], **how, **name.options)
-            family = [family] if isinstance(family, MetricResult) else family
-            if len(answered) < len(rows):
-                family = [result.of_rows(answered) for result in family]
-            done[key] = {result.name: result for result in family}
-        found = done[key].get(metric.name)
-        if found is None:
-            raise MetricError(f"the plug-in of {metric.name} returned no result of that name")
-        if not isinstance(found.signature, Signature):
-            raise MetricError(
-                f"the plug-in of {metric.name} signs with text; make it with audiocapbench.sign"
-            )
-        results.append(replace(found, name=str(name)))
+        rows = range(len(predictions)) if metric.of_corpus else answered
+        try:
+            if key not in done:
+                how: dict[str, Any] = {"heard": heard} if metric.hears and metric.hears_with else {}
+                refuse_without_audio(metric, audio=clips is not None or any(how.values()))
+                if metric.hears:
+                    own_clips = [clips[row] for row in rows] if clips else clips
+                    how |= {"clips": own_clips, "store": store}
+                texts = [predictions[row] or "" for row in rows]
+                held_to = [references[row] for row in rows]
+                with plugin_failures(f"metric {name}", MetricError):
+                    family = metric.compute(texts, held_to, **how, **name.options)
+                family = [family] if isinstance(family, MetricResult) else family
+                if len(answered) < len(rows):
+                    family = [result.of_rows(answered) for result in family]
+                done[key] = {result.name: result for result in family}
+            results.append(replace(_checked(done[key], metric, answered), name=str(name)))
+        except MetricError as error:
+            if failed is None or metric.name in METRICS:
+                raise
+            failed[place] = str(error)
     return results
+
+
+def _checked(
+    family: Mapping[str, MetricResult], metric: Metric, answered: Sequence[int]
+) -> MetricResult:
+    found = family.get(metric.name)
+    if found is None:
+        raise MetricError(f"the plug-in of {metric.name} returned no result of that name")
+    if not isinstance(found.signature, Signature):
+        raise MetricError(
+            f"the plug-in of {metric.name} signs with text; make it with audiocapbench.sign"
+        )
+    if len(found.samples) != len(answered):
+        had = f"{len(found.samples):,} scores for {len(answered):,} predictions"
+        raise MetricError(f"the plug-in of {metric.name} returned {had}")
+    return found

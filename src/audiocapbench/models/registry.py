@@ -1,9 +1,6 @@
 """Which models there are, how a name becomes one, and what it costs."""
 
-import hashlib
 import json
-import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -11,7 +8,6 @@ from importlib import import_module
 from importlib.metadata import EntryPoint
 from inspect import iscoroutinefunction, unwrap
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -32,7 +28,7 @@ from audiocapbench.models.model import (
     Question,
 )
 from audiocapbench.models.price import SAID_FREE, Price
-from audiocapbench.plugins import plugin_failures, plugins
+from audiocapbench.plugins import load_in_file, plugin_failures, plugins
 
 _RECORDS = (
     "listener.PROVIDER controls.PROVIDER openai_chat.PROVIDER openai_realtime.PROVIDER "
@@ -48,8 +44,6 @@ _REALTIME = "openai-realtime/"
 _OWN = {"endpoint"}
 Prices = Callable[[str], Price | None]  # ``price_of``, with what the user says of prices
 
-_IN_FILE = re.compile(r"(?P<path>.*\.py):(?P<attribute>\w*)", re.DOTALL)
-MODULE_OF_FILE = "_model_"
 _DECLARED = ("contract", "settings", "key_names", "price")
 _TYPES: Mapping[str, type] = {
     "name": str,
@@ -70,32 +64,12 @@ def provider_of_plugin(point: EntryPoint) -> Provider:
 
 def provider_in_file(name: str) -> Provider | None:
     """The record of ``path/to/file.py:Class``; its hash is among the parameters of the model."""
-    found = _IN_FILE.fullmatch(name)
-    if found is None:
-        return None
-    path, attribute = Path(found["path"]), found["attribute"]
     where = f"model {name!r}"
-    try:
-        content = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ModelError(f"{where}: {found['path']!r} cannot be read ({reason})") from None
-    digest = hashlib.sha256(content).hexdigest()[:16]
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    module = ModuleType(f"{MODULE_OF_FILE}{digest}")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module
-    with plugin_failures(f"{where}: the file", ModelError, loads=True):
-        exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
-    if attribute not in vars(module):
-        classes = [one for one in vars(module).values() if isinstance(one, type)]
-        own = [one.__name__ for one in classes if one.__module__ == module.__name__]
-        has = ", ".join(own) or "none"
-        raise ModelError(f"{where}: the file has no class {attribute!r}; it has {has}")
-    short = f"{path.name}:{attribute}"
-    record = _record(vars(module)[attribute], short, f"in {path}", where, {"file": digest})
+    if (found := load_in_file(name, where, ModelError)) is None:
+        return None
+    short = f"{found.path.name}:{found.attribute}"
+    more = {"file": found.digest}
+    record = _record(found.value, short, f"in {found.path}", where, more)
     return replace(record, models=(KnownModel(short),), any_model=False)
 
 

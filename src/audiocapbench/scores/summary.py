@@ -264,16 +264,23 @@ class FileScores:
     def warnings(self) -> list[str]:
         """What a careful colleague would doubt in it, in sentences."""
         points = {one: self.table.point(Scorer(one)).value for one in self.metrics}
+        left = [f"left out: {one}" for one in self.failures]
         known = {name: value for name, value in points.items() if value is not None}
         if self.pairing is None:
-            return list(filter(None, [blank_note(self.table.texts.values())]))
+            return [*left, *filter(None, [blank_note(self.table.texts.values())])]
         given = {one.id: one.references for one in self.table.samples if one.references}
         texts = {key: text for key, text in self.table.texts.items() if key in given}
         held_to = [given[key] for key in texts]
         return [
+            *left,
             *self.pairing.warnings(known),
             *formatting_warnings(self.metrics, [*texts.values()], held_to),
         ]
+
+    @property
+    def failures(self) -> list[str]:
+        """What plug-ins said that failed; a corpus that is too small for a metric is none."""
+        return [] if self.table.aggregation else [one["reason"] for one in self.unscored]
 
     @property
     def columns(self) -> dict[str, dict[str, float]]:

@@ -1,0 +1,103 @@
+"""A contract in a TOML file: anybody's prompt for a judge, held to the rules of our own."""
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+from audiocapbench.data.categories import fold_category
+from audiocapbench.data.problems import read_toml
+from audiocapbench.errors import JudgeError, ReplyError, did_you_mean
+from audiocapbench.judges.contract import REASONING, Contract, JudgeInput, ReplyField, Verdict, fill
+
+_PLACES = ("prediction", "references", "instruction", "category", "transcript", "guidance")
+_OTHER = "other"
+_NUMBER = re.compile(r"[\s\"'(\[*_]*(-?\d{1,4}(?:\.\d{1,4})?(?:\s*/\s*\d{1,4})?)(?![\w.]*\d)")
+
+
+class ContractFile(BaseModel, extra="forbid", frozen=True):
+    """A contract as its file says it.
+
+    Attributes:
+        prompt: With the places {prediction}, {references}, {instruction}, {category}, {transcript}
+            and {guidance}; what is put there is never read as a place.
+        guidance: What stands in {guidance}, by category; ``other`` for all others.
+        scores: Names of the scores that the judge gives; their mean is the overall one.
+        scale: Lowest and highest score, which become 0 and 10.
+        after: Of a reply that is no JSON: what stands before its one score, such as ``Rating:``.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+    description: str = ""
+    prompt: str
+    source: str = ""
+    guidance: dict[str, str] = {}
+    scores: Annotated[tuple[str, ...], Field(min_length=1)]
+    scale: tuple[int, int] = (0, 10)
+    kind: Literal["integer", "number"] = "integer"
+    after: str = ""
+    hears: bool = False
+    max_tokens: Annotated[int, Field(ge=1)] = 300
+
+    @model_validator(mode="after")
+    def _whole(self) -> "ContractFile":
+        named = re.findall(r"\{(\w+)\}", self.prompt)
+        for place in named:
+            if place not in _PLACES:
+                near = did_you_mean(place, _PLACES, "there are")
+                raise ValueError(f"prompt has no place {{{place}}}{near}")
+        needed = ["prediction", *([] if self.hears else ["references"])]
+        needed += ["guidance"] if self.guidance else []
+        if lost := [place for place in needed if place not in named]:
+            raise ValueError(f"prompt has no {{{lost[0]}}}, which the judge must see")
+        if "guidance" in named and _OTHER not in self.guidance:
+            raise ValueError(f"guidance has nothing for {_OTHER} categories")
+        if self.scale[0] >= self.scale[1]:
+            raise ValueError("scale is not the lowest and the highest score")
+        if self.after and len(self.scores) > 1:
+            raise ValueError("after is for one score; several come as JSON")
+        return self
+
+
+def read_contract(path: Path) -> Contract:
+    """The contract of a file; its whole text is hashed into the signature."""
+    file, text = read_toml(path, ContractFile, "a contract", JudgeError)
+    low, high = file.scale
+    fields = [ReplyField(one, file.kind, low, high, rescaled=True) for one in file.scores]
+    return Contract(
+        file.name,
+        (*fields, ReplyField(REASONING, "text", required=not file.after)),
+        partial(_assemble, file),
+        text,
+        max_tokens=file.max_tokens,
+        description=file.description,
+        reader=partial(_read, fields[0].name, file.after) if file.after else None,
+        listens=file.hears,
+        made_with=(("scale", f"{low}-{high}"),),
+    )
+
+
+def _assemble(file: ContractFile, case: JudgeInput) -> str:
+    category = fold_category(case.category)
+    return fill(
+        file.prompt,
+        prediction=case.prediction,
+        references="\n".join(f"  - {one}" for one in case.references),
+        instruction=case.instruction,
+        category=category,
+        transcript=case.transcript or "",
+        guidance=file.guidance.get(category, file.guidance.get(_OTHER, "")),
+    )
+
+
+def _read(name: str, after: str, text: str) -> Verdict:
+    """The one number that a reply gives after a word; the rest is why."""
+    parts = text.split(after)
+    found = [_NUMBER.match(one) for one in parts[1:]]
+    numbers: set[Any] = {one[1] for one in found if one is not None}
+    if len(numbers) != 1:
+        said = "no number" if not numbers else "several numbers"
+        raise ReplyError(f"the reply has {said} after {after!r}")
+    return Verdict({name: numbers.pop()}, parts[0].strip())

@@ -1,0 +1,173 @@
+"""A contract in a TOML file is held to the rules of our own; a text judge may stand in a file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audiocapbench.errors import AudioCapBenchError, ReplyError
+from audiocapbench.judges import create_judge
+from audiocapbench.judges.contract import JudgeInput
+from audiocapbench.judges.registry import find_contract
+from command import run_command
+
+FILE = '''
+name = "strict"
+description = "how close an answer is"
+prompt = """{guidance}
+References:
+{references}
+Answer: “{prediction}” to “{instruction}”
+Reply with JSON: {"closeness": 1 to 5, "order": 1 to 5, "reasoning": "why"}"""
+scores = ["closeness", "order"]
+scale = [1, 5]
+[guidance]
+music = "Mind the instruments."
+other = "Mind the sources."
+'''
+CASE = JudgeInput("a", "A {references} “barks”", ("One.", "Two."), "songs", "What is it?")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "strict.toml").write_text(FILE)
+    return tmp_path / "strict.toml"
+
+
+def test_places_are_filled_once_and_scores_become_0_to_10(file: Path) -> None:
+    contract = find_contract(str(file))
+    prompt = contract.prompt(CASE)
+    assert prompt.startswith("Mind the instruments.\nReferences:\n  - One.\n  - Two.\n")
+    assert '“A (references) "barks"” to “What is it?”' in prompt
+    assert contract.schema["properties"]["order"] == {"type": "integer", "minimum": 1, "maximum": 5}
+    verdict = contract.parse('{"closeness": 5, "order": 2, "reasoning": "x"}')
+    assert verdict.scores == {"closeness": 10.0, "order": 2.5}
+    with pytest.raises(ReplyError, match="order must be from 1 to 5"):
+        contract.parse('{"closeness": 5, "order": 0, "reasoning": "x"}')
+    assert contract.without_asking(JudgeInput("a", " ", ("One.",), "sound")) is not None
+
+
+def test_the_files_text_is_in_the_signature(file: Path) -> None:
+    def signed() -> str:
+        name = f"endpoint/m@http://127.0.0.1:9/v1[contract={file}]"
+        return str(create_judge(name).signature)
+
+    before = signed()
+    assert before.startswith("judge-strict|")
+    assert "scale:1-5" in before
+    file.write_text(FILE.replace("Mind the sources", "Mind all sources"))
+    assert signed() != before
+
+
+def test_a_reply_in_prose_is_read_after_its_word(file: Path) -> None:
+    file.write_text(
+        'name = "prose"\nscores = ["rating"]\nscale = [0, 5]\nafter = "Rating:"\n'
+        'prompt = "{references} {prediction}"'
+    )
+    contract = find_contract(str(file))
+    assert contract.parse("Explanation: close.\nRating: 4").scores == {"rating": 8.0}
+    assert contract.parse("Close.\nRating: **(4)**").scores == {"rating": 8.0}
+    for reply, said in (
+        ("It is a 4.", "no number after 'Rating:'"),
+        ("Rating: 4, or Rating: 5", "several numbers after"),
+        ("Rating: 6", "rating must be from 0 to 5"),
+        ("Rating: 4.5", "rating must be an integer"),
+        ("Rating: 4/10", "rating is not out of 5"),
+    ):
+        with pytest.raises(ReplyError, match=said):
+            contract.parse(reply)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("{prediction}", "{predicton}", "did you mean 'prediction'?"),
+        ("{references}", "", "prompt has no {references}, which the judge must see"),
+        ("scale = [1, 5]", "scale = [5, 1]", "scale is not the lowest"),
+        ("scores =", "score =", "score: is no key; did you mean 'scores'?"),
+        ('other = "Mind the sources."', "", "guidance has nothing for other categories"),
+        ("scale = [1, 5]", 'after = "x"', "after is for one score"),
+        ("{instruction}", "{prediction.__class__}", ""),
+    ],
+)
+def test_what_is_wrong_with_it_is_one_sentence(file: Path, old: str, new: str, said: str) -> None:
+    file.write_text(FILE.replace(old, new))
+    if not said:  # no attribute is ever looked up
+        assert "{prediction.__class__}" in find_contract(str(file)).prompt(CASE)
+        return
+    with pytest.raises(AudioCapBenchError) as caught:
+        find_contract(str(file))
+    assert any(said in line for line in str(caught.value).splitlines())
+    file.unlink()
+    with pytest.raises(AudioCapBenchError, match="cannot be read"):
+        find_contract(str(file))
+
+
+JUDGE = """
+from audiocapbench import Verdict, sign
+
+class Brevity:
+    dimensions = ("brevity",)
+    name = "mine.py:Brevity"
+    signature = sign("judge-brevity", words=20)
+
+    def __init__(self, options):
+        self.options = options
+
+    def judge(self, prediction, references, category, transcript):
+        return Verdict({"brevity": 10.0 if len(prediction.split()) < 20 else 0.0}, "counted")
+
+
+def half(predictions, references):
+    return [0.5 for _ in predictions]
+
+
+def breaks(predictions, references):
+    raise RuntimeError("no luck")
+
+
+def short(predictions, references):
+    return [0.5]
+
+
+def wild(predictions, references):
+    return [7.0 for _ in predictions]
+"""
+
+
+def test_a_judge_and_a_metric_of_a_file_score_a_run_and_one_that_raises_fails_alone(
+    tmp_path: Path,
+) -> None:
+    path, store = tmp_path / "mine.py", str(tmp_path / "s.db")
+    path.write_text(JUDGE)
+    asked = ("run", "demo", "--model", "control/safe", "--limit", "4", "--store", store, "--json")
+    names = [f"{path}:{one}" for one in ("half", "breaks", "short", "wild")]
+    done = run_command(
+        *asked, "--judge", f"{path}:Brevity", "--metrics", ",".join(["rouge_l", *names])
+    )
+    assert done.returncode == 2, done.stderr
+    (found,) = json.loads(done.stdout)["runs"]
+    assert found["metrics"][names[0]]["score"] == 0.5
+    assert "file:" in found["metrics"][names[0]]["signature"]
+    assert found["metrics"]["rouge_l"]["score"] > 0
+    assert found["judges"]["mine.py:Brevity"]["scores"]["brevity"]["score"] == 10.0
+    told = [line for line in done.stderr.splitlines() if "metric /" in line or "it must" in line]
+    assert "breaks fails (RuntimeError: no luck) at mine.py:" in " ".join(told)
+    assert len(told) == 3, done.stderr
+    scored = run_command("score", "1", "--metrics", names[0], "--store", store, "--json")
+    assert scored.returncode == 0, scored.stderr
+    lost = run_command("score", "1", "--metrics", f"{path}:hlaf", "--store", store)
+    assert lost.returncode == 2
+    assert "has no class or function 'hlaf'" in lost.stderr
+
+
+def test_predictions_in_files_are_scored_by_what_does_not_fail(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(JUDGE)
+    rows = "id,prediction,reference\na,A dog barks.,A dog barks loudly.\nb,Rain.,Rain falls."
+    (tmp_path / "p.csv").write_text(rows)
+    names = ",".join(["rouge_l", *(f"{tmp_path}/mine.py:{one}" for one in ("half", "breaks"))])
+    both = ("--predictions", str(tmp_path / "p.csv"), "--references", str(tmp_path / "p.csv"))
+    done = run_command("score", *both, "--metrics", names, "--json")
+    assert done.returncode == 1, done.stderr
+    assert list(json.loads(done.stdout)["metrics"]) == ["rouge_l", f"{tmp_path}/mine.py:half"]
+    assert "RuntimeError: no luck" in done.stderr
