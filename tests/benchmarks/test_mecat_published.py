@@ -16,11 +16,9 @@ from audiocapbench.benchmarks.mecat.groups import (
     TOTAL,
     WEIGHTINGS,
     published,
-    published_split,
     score_cap,
     score_qa,
 )
-from audiocapbench.errors import BenchmarkError
 
 FITS_WITHIN = 0.1
 """Half a digit of the printed total, and half a digit of the printed parts that it is made of."""
@@ -137,16 +135,6 @@ def test_the_three_weightings_give_the_printed_totals() -> None:
     for model, row in published().tables["F.4"].items():
         for weighting, printed in row.items():
             assert score_cap(groups[model], weighting) == pytest.approx(printed, abs=0.07)
-
-
-def test_a_derived_discriminability_makes_the_printed_date() -> None:
-    for group in GROUPS[:2]:
-        for model, row in published_split(group).items():
-            made = 2 / (1 / row["similarity"] + 1 / row["discriminability"])
-            assert made == pytest.approx(published().tables["2"][model][group])
-    assert published_split("pure_speech")["Pengi"]["discriminability"] == 27.8
-    with pytest.raises(BenchmarkError, match="no group 'loud'"):
-        published_split("loud")
 
 
 def test_what_is_kept_says_where_it_is_from() -> None:

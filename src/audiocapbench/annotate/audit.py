@@ -21,7 +21,7 @@ from audiocapbench.annotate.stage import (
 )
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
-from audiocapbench.errors import AnnotationError, did_you_mean
+from audiocapbench.errors import AnnotationError, did_you_mean, some
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs import CaptionPair, preferred
 from audiocapbench.stats.shares import clopper_pearson
@@ -274,15 +274,10 @@ def history_lines(found: Mapping[str, Any]) -> Iterator[str]:
     for name, own in found["experts"].items():
         said = own.get("error") or json.dumps(own["said"], ensure_ascii=False)
         yield f"{name} ({own['signature']}) {own['status']}: {said}"
-    if "annotation" not in found:
-        return
-    why = found["provenance"]
-    for view, texts in found["annotation"]["captions"].items():
+    made, why = found.get("annotation", {}), found.get("provenance", {"words": {}})
+    for view, texts in made.get("captions", {}).items():
+        said = why["words"].get(view, {}).items()
         yield from (f"{view}:", *(f"  {text}" for text in texts))
-        parts = [f"{word} ({', '.join(by)})" for word, by in why["words"].get(view, {}).items()]
-        if parts:
-            yield f"  said by experts: {', '.join(parts)}"
-        if alone := why["model_only"].get(view):
-            yield f"  the model's own words: {', '.join(alone)}"
-    for one in found["annotation"]["questions"]:
+        yield f"  by experts: {', '.join(f'{w} ({some(by)})' for w, by in said) or 'no word'}"
+    for one in made.get("questions", ()):
         yield f"{one['category']}, {one['difficulty']}: {one['question']} {one['answer']}"

@@ -27,7 +27,7 @@ from audiocapbench.annotate.stage import (
 )
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
-from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS, QA_CATEGORIES, SUBTASKS
+from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.errors import AnnotationError
 from audiocapbench.files import csv_text, write_file
@@ -303,7 +303,7 @@ def _datasheet(
 
 
 def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
-    """Clips by domain and split, captions by view, questions by difficulty and by category."""
+    """Clips by domain and split, and questions by difficulty."""
     splits = list(dict.fromkeys(one.split for one in clips))
     rows: list[Row] = []
     for domain in [*DOMAINS, None]:
@@ -313,23 +313,10 @@ def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
         rows.append({"domain": domain or "all", **counts, "minutes": f"{minutes:.1f}"})
     sources = len({one.heard["source"] for one in clips})
     yield Table("Clips by domain", rows, notes=[f"{sources:,} sources; none is in two splits."])
-    rows, every = [], set[str]()
-    for view in SUBTASKS:
-        texts = [text for one in clips for text in one.annotation.captions[view]]
-        words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", "\n".join(texts).lower())
-        every.update(words)
-        mean = f"{len(words) / max(1, len(texts)):.1f}"
-        row: Row = {"view": view, "captions": len(texts), "words a caption": mean}
-        rows.append(row | {"vocabulary": len(set(words))})
-    whole = {"view": "all", "captions": "", "words a caption": "", "vocabulary": len(every)}
-    yield Table("Texts", [*rows, whole])
-    asked = [one for clip in clips for one in clip.annotation.questions]
-    levels, kinds = (Counter(one[part] for one in asked) for part in ("difficulty", "category"))
+    asked = [one["difficulty"] for clip in clips for one in clip.annotation.questions]
     rows = []
     for name, wanted in DIFFICULTIES.items():
-        share = f"{100 * levels[name] / max(1, len(asked)):.1f} %"
-        row = {"difficulty": name, "questions": levels[name], "share": share}
+        share = f"{100 * asked.count(name) / max(1, len(asked)):.1f} %"
+        row = {"difficulty": name, "questions": asked.count(name), "share": share}
         rows.append(row | {"asked for": f"{100 * wanted:.0f} %"})
     yield Table("Questions by difficulty", rows)
-    rows = [{"category": name, "questions": kinds[name]} for name in QA_CATEGORIES]
-    yield Table("Questions by category", rows)

@@ -250,20 +250,3 @@ def published() -> MecatPaper:
             for model, row in table["rows"].items()
         }
     return TypeAdapter(MecatPaper).validate_python(document)
-
-
-def published_split(group: str) -> dict[str, dict[str, float]]:
-    """Similarity, discriminability and DATE of the published models on a group.
-
-    Pure speech is printed (table J.1). Elsewhere the discriminability is the one that makes the
-    printed DATE (table 2) of the printed similarity (table K.1).
-    """
-    if group == "pure_speech":
-        return {model: dict(row) for model, row in published().tables[SPEECH_SPLIT].items()}
-    check_known("group", group, GROUPS, BenchmarkError)
-    split = {}
-    for model, row in published().tables[CAPTION_DATE].items():
-        date, similarity = row[group], published().tables[CAPTION_SIMILARITY][model][group]
-        other = date * similarity / (2 * similarity - date)
-        split[model] = {"similarity": similarity, "discriminability": other, "date": date}
-    return split

@@ -172,12 +172,11 @@ def split_report(
         percents = (None if part is None else 100 * part for part in parts)
         return dict(zip(_SIDES, percents, strict=True)), ""
 
-    printed = paper.published_split(group) if published and benchmark != QA else {}
-    is_printed = group == _PRINTED_GROUP
-    number = paper.SPEECH_SPLIT if is_printed else ""
-    models = _ranked(scored, figures, printed, number, "date", [group])
-    about = [_source(), NOTES["plain"], *([] if is_printed else [NOTES["derived"]])]
-    notes = [*(about if printed else ()), *_notes_of(models)]
+    # Of other groups no discriminability is printed.
+    printed = paper.published().tables[paper.SPEECH_SPLIT]
+    printed = printed if published and group == _PRINTED_GROUP else {}
+    models = _ranked(scored, figures, printed, paper.SPEECH_SPLIT, "date", [group])
+    notes = [*([_source(), NOTES["plain"]] if printed else ()), *_notes_of(models)]
     title = f"Similarity, discriminability and DATE (%) on {group}"
     rows = [_of(one, _ABOUT) | one["figures"] for one in models]
     full = [row | _of(one, _RANKS) for row, one in zip(rows, models, strict=True)]
@@ -212,7 +211,7 @@ def _ranked(
     for name, row in printed.items():
         known = [one for one in paper.published().notes if one["table"] == table]
         notes = [str(one["text"]) for one in known if one["model"] == name]
-        if table and name in built_with:
+        if name in built_with:
             notes.append("An earlier version of it took part in making the dataset.")
         models.append(
             {"model": name, "origin": PUBLISHED, "n": every, "asked": every, "figures": dict(row)}
