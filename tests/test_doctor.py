@@ -76,6 +76,18 @@ def test_the_command_prints_one_document_and_reads_credentials(tmp_path: Path) -
     assert "Any model that works is a judge, too." in printed
 
 
+def test_a_broken_part_is_named_and_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(**_: str) -> None:
+        raise RuntimeError("its wheel is for another machine")
+
+    monkeypatch.setitem(METRICS, "vocab", METRICS["vocab"]._replace(prepare=broken))
+    monkeypatch.setattr("audiocapbench.library.doctor.create_judge", broken)
+    checks = found()
+    assert "another machine" in checks["metrics", "vocab"]["missing"]
+    assert not checks["judges", "elements"]["works"]
+    assert checks["metrics", "meteor"]["works"]
+
+
 def test_a_preset_says_what_it_goes_without(tmp_path: Path) -> None:
     names, lacking = chosen_metrics("aac,meteor")
     assert names[0] == "cider_d"

@@ -79,8 +79,8 @@ def pages() -> dict[Path, str]:
 
 def _extras() -> list[str]:
     rows = [
-        f"| `{name}` | {one.brings} | {', '.join(one.modules.split())} |"
-        for name, one in EXTRAS.items()
+        f"| `{name}` | {brings} | {', '.join(modules)} |"
+        for name, (brings, *modules) in EXTRAS.items()
     ]
     return ["| extra | brings | modules |", "|---|---|---|", *rows]
 

@@ -256,7 +256,7 @@ def metrics(*, json: bool = False) -> None:
         for one in list_metrics()
     ]
     notes = [f"Preset {name}: {', '.join(own)}" for name, own in PRESETS.items()]
-    _show_listing("metrics", rows, *notes, json=json)
+    _show_listing("metrics", rows, *notes, json=json, presets=PRESETS)
 
 
 @options.command(metrics_app.command, "show")
@@ -371,7 +371,10 @@ def check_benchmark(file: str, *, data: Path | None = None, json: bool = False) 
     say(*(f"Missing: {one}." for one in lacks))
 
 
-def _show_listing(name: str, rows: list[dict[str, str]], *notes: str, json: bool) -> None:
+def _show_listing(
+    name: str, rows: list[dict[str, str]], *notes: str, json: bool, **facts: Any
+) -> None:
     """Print what there is to choose from, without columns that say nothing."""
     columns = [field for field in rows[0] if any(row[field] for row in rows)]
-    show_result(Findings([Table("", rows, columns, notes, name=name, stacks=True)]), json=json)
+    table = Table("", rows, columns, notes, name=name, stacks=True)
+    show_result(Findings([table], facts), json=json)

@@ -4,82 +4,27 @@ Each thing is tried as far as its use would refuse it; no download, no question,
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
 
 from audiocapbench.annotate.experts import ADDS, set_up
-from audiocapbench.audio import EXTENSIONS
 from audiocapbench.credentials import credential
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics.encoders import ENCODERS, check_encoder
 from audiocapbench.metrics.registry import METRICS, refusal
+from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.models.registry import built_in_providers, provider_of_plugin
-from audiocapbench.plugins import plugins, require_packages
+from audiocapbench.plugins import failure_words, plugins, require_packages
 from audiocapbench.table import Column, Findings, Table
 
+_LISTS = read_lists("audiocapbench.library", "doctor.toml")
+EXTRAS: Mapping[str, Sequence[str]] = _LISTS["extras"]
+"""Extras that users install: what each brings, and the modules by which that is known."""
 
-class Extra(NamedTuple):
-    """What an extra of this package is for, and the modules that it brings."""
-
-    brings: str
-    modules: str
-
-
-EXTRAS = {
-    "openai": Extra("OpenAI's Realtime API", "websockets"),
-    "gemini": Extra("Gemini through Vertex AI", "google.auth"),
-    "dashscope": Extra("nothing more: its models need a key alone", ""),
-    "hub": Extra("building from the Hugging Face hub, Parquet", "huggingface_hub pyarrow"),
-    "sbert": Extra("published sentence encoders, FENSE, BERTScore", "sentence_transformers"),
-    "onnx": Extra("sentence encoders in ONNX, without torch", "onnxruntime tokenizers"),
-    "wordllama": Extra("the encoder of older signatures", "safetensors tokenizers wordllama"),
-    "local": Extra("models and CLAP on this machine", "accelerate torch transformers"),
-    "vllm": Extra("models on this machine by vLLM", "vllm"),
-    "ray": Extra("work spread over a Ray cluster", "ray"),
-    "web": Extra("pages that are served: view, rating", "fastapi uvicorn"),
-    "experts": Extra("who hears for annotate", "faster_whisper librosa silero_vad speechmos"),
-    "coco": Extra("METEOR 1.5 and SPICE, which also need Java", "pycocoevalcap"),
-    "formats": Extra("audio in MP4, WebM, WMA and others", "av"),
-    "xlsx": Extra("captions in Excel files", "python_calamine"),
-    "postgres": Extra("stores on a PostgreSQL server", "psycopg"),
-    "plots": Extra("figures as PNG, SVG and PDF, maps of benchmarks", "sklearn vl_convert"),
-    "hf": Extra("datasets of Hugging Face as benchmarks", "datasets huggingface_hub"),
-    "inspect": Extra("tasks, scorers and logs of inspect_ai", "inspect_ai"),
-    "wandb": Extra("logging with Weights & Biases", "wandb"),
-    "mlflow": Extra("logging with MLflow", "mlflow"),
-    "tensorboard": Extra("logging with TensorBoard", "tensorboard"),
-}
-"""Those that users install; others are for who works on this package."""
-
-_FORMATS = {
-    f"audio: {' '.join(sorted(one[1:] for one in EXTENSIONS))}": None,
-    "audio: mp4 m4a aac webm wma and others": "formats",
-    "captions: csv tsv json jsonl": None,
-    "captions: parquet": "hub",
-    "captions: xlsx": "xlsx",
-    "captions: eval (logs of inspect_ai)": "inspect",
-    "tables: csv json md latex": None,
-    "tables: parquet": "hub",
-    "figures: png svg pdf": "plots",
-}
-_FENSE = "github.com/blmoistawinde/fense/releases/download/V0.1/echecker_clotho_audiocaps_base.ckpt"
-_STANFORD = "from pycocoevalcap.spice.get_stanford_models import get_stanford_models as get; get()"
-_ENCODER = "from audiocapbench.metrics.encoders import load; load('{}', download=True)"
 _INSTALL = re.compile(r"pip install (?:--\S+ )*(?:'[^']+'|[\w.-]+\w)")
-_DOWNLOADS = {
-    "metrics": "audiocapbench score RUN --metrics '{}[download=yes]'",
-    "experts": "audiocapbench annotate hear FOLDER --expert '{}[download=yes]'",
-    "encoders": 'python -c "from audiocapbench.metrics.encoders import load; '
-    "load('{}', download=True)\"",
-}
-_BRINGS = {
-    "stanford-corenlp": f'python -c "{_STANFORD}"',
-    "error detector": f"curl -LO https://{_FENSE}",
-    "no Java was found": "apt-get install default-jre-headless",
-}
 _NOTE = (
     "Keys are looked for, and not tried; no server is asked. Any model that works is a judge, too."
 )
@@ -99,13 +44,14 @@ def examine() -> Findings:
     """Try everything that may be there, and say what is."""
     checks = [_check(part, name, why) for part, name, why in _tried_things()]
     shown = list[dict[str, str]]()
-    for part, own in grouped((one.part, one) for one in checks).items():
-        alike = grouped(((one.works, _how(one)), one) for one in own)
-        for (works, how), some in sorted(alike.items(), key=lambda one: not one[0][0]):
-            # What a command says by itself needs no reason.
-            why = "" if how.startswith(("pip", "export")) else some[0].missing
-            what = f"{part}: {', '.join(one.name for one in some)}"
-            shown.append({"what": what, "description": "works" if works else why, "command": how})
+    alike = grouped(((one.part, one.works, _how(one)), one) for one in checks)
+    parts = list(dict.fromkeys(one.part for one in checks))
+    for part, works, how in sorted(alike, key=lambda one: (parts.index(one[0]), not one[1])):
+        same = alike[part, works, how]
+        # What a command says by itself needs no reason.
+        why = "" if how.startswith(("pip", "export")) else same[0].missing
+        what = f"{part}: {', '.join(one.name for one in same)}"
+        shown.append({"what": what, "description": "works" if works else why, "command": how})
     columns = [Column("what", align="left"), Column("description", "", align="left", wraps=True)]
     columns.append(Column("command", align="left"))
     rows = [one._asdict() for one in checks]
@@ -115,9 +61,8 @@ def examine() -> Findings:
 
 def _how(check: Check) -> str:
     """The command that brings it, by which things are shown together."""
-    if check.part in ("extras", "keys"):
-        return check.command.replace(check.name, "NAME")
-    return check.command
+    own = check.part in ("extras", "keys")
+    return check.command.replace(check.name, "NAME") if own else check.command
 
 
 def _tried_things() -> Iterator[tuple[str, str, str]]:
@@ -138,7 +83,7 @@ def _tried_things() -> Iterator[tuple[str, str, str]]:
         yield "experts", name, _refusal(_set_up, name)
     for name in ENCODERS:
         yield "encoders", name, _refusal(check_encoder, name)
-    for name, extra in _FORMATS.items():
+    for name, extra in _LISTS["formats"].items():
         yield "formats", name, _refusal(_require, extra) if extra else ""
     for name, names in keys.items():
         yield "keys", name, _refusal(credential, *names)
@@ -147,15 +92,13 @@ def _tried_things() -> Iterator[tuple[str, str, str]]:
 def _refusal(use: Callable[..., object], *given: Any) -> str:
     try:
         use(*given)
-    except AudioCapBenchError as error:
-        return str(error)
+    except Exception as error:  # of a package that is broken, any
+        return str(error) if isinstance(error, AudioCapBenchError) else failure_words(error)
     return ""
 
 
 def _require(extra: str) -> None:
-    require_packages(
-        AudioCapBenchError, EXTRAS[extra].brings, extra, *EXTRAS[extra].modules.split()
-    )
+    require_packages(AudioCapBenchError, EXTRAS[extra][0], extra, *EXTRAS[extra][1:])
 
 
 def _load_provider(point: EntryPoint) -> None:
@@ -173,7 +116,7 @@ def _check(part: str, name: str, why: str) -> Check:
     elif " is not set" in why:
         command = f"export {why.partition(' ')[0]}=…"
     elif "[download=yes]" in why or part == "encoders":
-        command = _DOWNLOADS[part].format(name)
+        command = _LISTS["downloads"].get(part, "").format(name)
     else:
-        command = next((own for words, own in _BRINGS.items() if words in why), "")
+        command = next((own for words, own in _LISTS["commands"].items() if words in why), "")
     return Check(part, name, not why, why, command if why else "")

@@ -117,10 +117,10 @@ def refusal(name: str) -> str:
     """Why a metric with its options cannot be computed here and now; nothing where it can."""
     try:
         metric, parsed = find_metric(name)
-        if metric.prepare is not None:
-            metric.prepare(
-                **{key: parsed.options[key] for key in parsed.options.keys() - CORPUS_OPTIONS}
-            )
+        given = {key: one for key, one in parsed.options.items() if key not in CORPUS_OPTIONS}
+        with plugin_failures(f"metric {name!r}", MetricError):
+            if metric.prepare is not None:
+                metric.prepare(**given)
     except MetricError as error:
         return str(error)
     return ""
