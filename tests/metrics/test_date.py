@@ -430,3 +430,17 @@ def test_what_is_beyond_the_references_length_is_never_rewarded(between: str, va
         assert (said.discriminability <= own.discriminability).all()
     twice = date_parts([text * 2 for text in SAID], HELD_TO, length="references", variant=variant)
     assert (twice.date < own.date).all()
+
+
+@pytest.mark.parametrize("form", ["{} None", "{} None.", "None. {}", "{} or none", "None, {}"])
+def test_who_describes_something_and_adds_none_gains_nothing(form: str) -> None:
+    own, said = (
+        date_parts(texts, HELD_TO, length="references")
+        for texts in (SAID, [form.format(text) for text in SAID])
+    )
+    assert (said.similarity <= own.similarity + 1e-9).all()
+    alone, words = (
+        date_parts([*SAID[:2], text], HELD_TO, length="references") for text in ("None", SAID[2])
+    )
+    assert alone.similarity[2] > 0.3, "alone it is an answer"
+    assert alone.similarity[2] != words.similarity[2]

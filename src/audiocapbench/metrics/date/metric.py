@@ -1,5 +1,6 @@
 """DATE, MECAT's metric: how like its references a caption is, and how unlike those of others."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -40,6 +41,7 @@ score with all references, those within the tolerance as equals. MECAT's public 
 ``code``; its tables are ``published``, the harmonic mean of the two corpus means."""
 
 
+_NULL = re.compile(r"(?i)^\W*none\b(?! of\b)\W*|\W+(?:or )?none\W*$")
 LENGTHS = ("any", "references")
 """Our own: what is longer than references is not read, and the rest keeps its share of a score."""
 
@@ -215,6 +217,7 @@ def _within(
 
     Letters and digits count, as many as the longest reference of a sample has, or references of
     the corpus on average: where one only says that there is nothing, a sentence is not too long.
+    "None" beside other words is not read: who describes something and denies it may not have both.
     """
     letters = [[sum(map(str.isalnum, one)) for one in own] for own in references]
     usual = float(np.mean([count for own in letters for count in own]))
@@ -224,6 +227,8 @@ def _within(
         head = text[: at[int(most)]] if len(at) > most else text
         shares[place] = min(1.0, most / max(len(at), 1))
         kept.append(head if head == text else head.rpartition(" ")[0] or head)
+        said = _NULL.sub(" ", kept[-1])
+        kept[-1] = said if any(map(str.isalnum, said)) else kept[-1]
     return kept, shares
 
 
