@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from audiocapbench.benchmarks.captioning import PublishedResults, published_results
+from audiocapbench.benchmarks.benchmark_file import published_results
+from audiocapbench.benchmarks.captioning import PublishedResults
 from audiocapbench.models import list_models
 from audiocapbench.models.model import PAPER
 from published_checks import Misfit, published_misfits

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.benchmarks.captioning import published_results
+from audiocapbench.benchmarks.benchmark_file import published_results
 from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder, write_lines

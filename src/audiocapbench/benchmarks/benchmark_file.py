@@ -6,7 +6,7 @@ path. Nothing here knows any of them by name.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -18,10 +18,18 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from audiocapbench.asking import ClipOptions
 from audiocapbench.benchmarks import audio_tables
 from audiocapbench.benchmarks.benchmark import Benchmark
-from audiocapbench.benchmarks.captioning import captioning
+from audiocapbench.benchmarks.captioning import (
+    AUDIOCAPBENCH,
+    CUSTOM_NAME,
+    PublishedResults,
+    PublishedRow,
+    are_papers,
+    captioning,
+    paper_results,
+)
 from audiocapbench.benchmarks.choices import as_choices
 from audiocapbench.benchmarks.traits import Traits
-from audiocapbench.data import MissingClip, open_folder
+from audiocapbench.data import MissingClip, Sample, open_folder
 from audiocapbench.data.categories import UNCATEGORISED
 from audiocapbench.data.columns import Reading
 from audiocapbench.data.folder import (
@@ -37,6 +45,7 @@ from audiocapbench.data.problems import read_toml
 from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.errors import BenchmarkError, DatasetError, did_you_mean
 from audiocapbench.files import write_file
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.choice import CHOICE
 
 FILE_ENDING = ".toml"
@@ -120,11 +129,14 @@ class ExpectedData(_FilePart, frozen=True):
 
 
 class PublishedScore(_FilePart, frozen=True):
-    """A printed score of a system; ``metric`` is ours that computes the same."""
+    """A printed score of a system on so many samples; ``metric`` is ours that computes the same,
+    and ``recomputed`` what the system's captions scored here."""
 
     system: _Text
     metric: _Text
     value: float
+    samples: Annotated[int, Field(ge=1)]
+    recomputed: float | None = None
     variant: _Text
     source: _Text
     date: Annotated[str, Field(pattern=r"^\d{4}(-\d\d){0,2}$")]
@@ -205,6 +217,33 @@ def shelf() -> dict[str, Path]:
     """The shipped files by the names of their benchmarks."""
     found = sorted(Path(str(_SHELF)).glob(f"*{FILE_ENDING}"))
     return {one.stem: one for one in found}
+
+
+def published_results(
+    benchmark: str | None, samples: Sequence[Sample] = ()
+) -> PublishedResults | None:
+    """The tables of the paper whose benchmark this is, by its name or by its samples; or the
+    published scores in its file."""
+    if benchmark == AUDIOCAPBENCH or (benchmark != CUSTOM_NAME and are_papers(samples)):
+        return paper_results()
+    given = read_benchmark_file(shelf()[benchmark]).published if benchmark in shelf() else ()
+    if not given:
+        return None
+    systems = grouped((one.system, (one.metric, one.value)) for one in given).items()
+    rows = [PublishedRow(at, name, {}, dict(own), {}) for at, (name, own) in enumerate(systems, 1)]
+    off = [abs(one.value - one.recomputed) for one in given if one.recomputed is not None]
+    return PublishedResults(
+        str(benchmark),
+        "; ".join(dict.fromkeys(f"{one.system}: {one.source} ({one.date})" for one in given)),
+        code="",
+        judge="",
+        counts={"all": given[0].samples},
+        composition=(),
+        misfits=(),
+        rows=tuple(rows),
+        variant=", ".join(dict.fromkeys(one.variant for one in given)),
+        recomputed=f"recomputed here, scores differ by at most {max(off):.1g}" if off else "",
+    )
 
 
 def read_benchmark_file(path: Path) -> BenchmarkFile:

@@ -22,7 +22,7 @@ from audiocapbench.metrics.shipped import read_lists
 AUDIOCAPBENCH = "audiocapbench"
 
 _PROMPTS = "prompts/audiocapbench.json"
-_CUSTOM_NAME = "audiocapbench-custom"
+CUSTOM_NAME = "audiocapbench-custom"
 _LISTS = {"clotho": "sound", "audiocaps": "sound", "musiccaps": "music", "speech": "speech"}
 _SIZES = {"sound": 200, "music": 300, "speech": 300}  # of each list of a category
 _IDS = {f"{one}_{at}": kind for one, kind in _LISTS.items() for at in range(_SIZES[kind])}
@@ -84,7 +84,7 @@ def load_audiocapbench(
             f"{data}: is not AudioCapBench (it has the category {min(others)!r}); "
             f"run the folder itself: audiocapbench run {data}"
         )
-    return captioning(_CUSTOM_NAME if folder.name == _CUSTOM_NAME else AUDIOCAPBENCH, folder)
+    return captioning(CUSTOM_NAME if folder.name == CUSTOM_NAME else AUDIOCAPBENCH, folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class PublishedResults:
 
     ``composition`` has category, source, samples and mean characters of a caption; ``misfits`` are
     statements that the tables do not bear out: what was checked, the row, what is said of it, and
-    what its numbers give.
+    what its numbers give; ``recomputed`` is what its captions scored here.
     """
 
     benchmark: str
@@ -115,6 +115,8 @@ class PublishedResults:
     composition: tuple[Mapping[str, str | int], ...]
     misfits: tuple[Mapping[str, str], ...]
     rows: tuple[PublishedRow, ...]
+    variant: str = ""  # how its metrics were computed, where they are not ours
+    recomputed: str = ""
 
     @property
     def total(self) -> int:
@@ -122,15 +124,9 @@ class PublishedResults:
 
     def is_judge(self, name: str) -> bool:
         """Whether a judge is the paper's, of any provider and day."""
-        return bool(re.fullmatch(_DATED.format(re.escape(self.judge)), name, re.IGNORECASE))
-
-
-def published_results(
-    benchmark: str | None, samples: Sequence[Sample] = ()
-) -> PublishedResults | None:
-    """The tables of the paper whose benchmark this is, by its name or by its samples."""
-    known = benchmark == AUDIOCAPBENCH or (benchmark != _CUSTOM_NAME and are_papers(samples))
-    return paper_results() if known else None
+        return bool(
+            self.judge and re.fullmatch(_DATED.format(re.escape(self.judge)), name, re.IGNORECASE)
+        )
 
 
 @cache

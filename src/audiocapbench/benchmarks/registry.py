@@ -131,12 +131,14 @@ def open_benchmark(
     )
 
 
-def file_benchmark(path: Path, name: str | None = None, columns: Mapped | None = None) -> Benchmark:
+def file_benchmark(
+    path: Path, name: str | None = None, columns: Mapped | None = None, *, by_row: bool = False
+) -> Benchmark:
     """A file of references as a benchmark, ``file/STEM``, whose clips cannot be heard."""
     reading = Reading(path, columns)
     samples, folded = fold_categories(
         replace(one, category=one.category.strip() or UNCATEGORISED)
-        for one in read_references(path, reading)
+        for one in read_references(path, reading, by_row=by_row)
     )
     named = f"{FILE}{name or path.stem}"
     return Benchmark(named, path.parent, samples, notes=folded, reading=reading)
@@ -167,7 +169,8 @@ def subject(
     if benchmark is not None:
         return open_benchmark(benchmark, data, references=references, **clips)
     if references is not None:
-        return file_benchmark(references, columns=columns)
+        by_row = [references] == [Path(file) for file in files]
+        return file_benchmark(references, columns=columns, by_row=by_row)
     # Results of several models about the same clips are one benchmark, whatever they are called.
     first = Path(files[0] if len(files) == 1 else "")
     if first.suffix.lower() == ".json" and is_result_file(first):

@@ -20,7 +20,8 @@ INDEXES = ("index", "idx", "unnamed_0", "index_level_0", "level_0", "")
 
 IDS = (
     *("id", *FILES, "key", "__key__", "clip", "clip_id", "audio_id", "sample_id", "image_id"),
-    *("youtube_id", "ytid", "yt_id", "video_id", "uttid", "utt_id", "uid", "item_id", "sound_id"),
+    *("youtube_id", "ytid", "yt_id", "video_id", "uttid", "utt_id", "uid", "item_id", "doc_id"),
+    *("sound_id",),
     *("raw_name", "name", "ids", "keys", "audio_ids", "clip_ids", "sample_ids", *INDEXES),
 )
 _SURELY_PREDICTED = (
@@ -28,6 +29,7 @@ _SURELY_PREDICTED = (
     *("cands", "cand", "candidate", "candidates", "pred", "preds", "predictions", "predicted"),
     *("hypotheses", "hyp", "hyps", "generated_caption", "caption_generated", "generated"),
     *("generation", "generated_text", "model_output", "model_response", "completion"),
+    *("model_prediction", "filtered_resps"),  # of AudioBench and lmms-eval
     *("pred_caption", "caption_pred", "predicted_captions", "outputs", "responses", "completions"),
     *("generations", "generated_captions", "generated_texts", "model_outputs", "answers"),
 )

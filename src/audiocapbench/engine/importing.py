@@ -85,7 +85,10 @@ def read_files(
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     missing = _absent(benchmark)
     asked = Asked([*(one.id for one in benchmark.samples), *missing], benchmark.parts)
-    found = read_predictions(sources, system, asked, columns=columns)
+    # Predictions and references of one file, as AudioBench writes them, belong together by row.
+    reading = benchmark.reading
+    by_row = reading is not None and [reading.path] == [one.path for one in sources]
+    found = read_predictions(sources, system, asked, columns=columns, by_row=by_row)
     if not found.by_id:
         why = f": {found.bad[0]}" if found.bad else ""
         raise DatasetError(f"{', '.join(map(str, files))}: holds no prediction{why}")

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from audiocapbench.benchmarks.benchmark_file import published_results
 from audiocapbench.benchmarks.captioning import (
+    PublishedResults,
     instruction_for,
     is_papers,
     paper_results,
-    published_results,
 )
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.grouping import grouped
@@ -64,8 +65,11 @@ def departures(
 ) -> dict[str, list[Departure]]:
     """By label what departs of runs of a benchmark, and of their judge; nothing without a paper."""
     first, found = next(iter(tables.values())), {}
-    if published_results(first.run.benchmark, first.samples) is None:
+    results = published_results(first.run.benchmark, first.samples)
+    if results is None:
         return {}
+    if results.variant:
+        return {label: _from_systems(results, table) for label, table in tables.items()}
     measured = measured_shifts(store, judge, first.run.benchmark) if judge else {}
     for label, table in tables.items():
         facts = _of_data(table) | _of_asking(table) | (_of_judging(table, judge) if judge else {})
@@ -79,6 +83,15 @@ def departures(
             for one, short in told.items()
         ]
     return found
+
+
+def _from_systems(results: PublishedResults, table: RunTable) -> list[Departure]:
+    """How a run departs from systems whose scores were published: in clips, and who scored."""
+    count, total = len(table.samples), results.total
+    short = f"{count:,} of {total:,} clips"
+    clips = [Departure("clips", short, f"{total:,} clips", _UNMEASURED)] if count != total else []
+    measured = results.recomputed or _UNMEASURED
+    return [*clips, Departure("metric", "scored here", results.variant, measured)]
 
 
 def in_short(found: Sequence[Departure]) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from audiocapbench.benchmarks.benchmark_file import published_results
 from audiocapbench.benchmarks.captioning import (
     AUDIOCAPBENCH,
     PublishedResults,
     are_papers,
-    published_results,
 )
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.mecat.groups import TRAITS
@@ -292,7 +292,9 @@ def _with_published(
         printed = [one for one in ranked if one.judge is None and _is_published(one, results)]
         if printed or wanted is None or wanted.judge is not None:
             # Another judge's name above the published judge's scores would be untrue.
-            scorer = next(iter(printed), Scorer(results.judge, OVERALL))
+            own_metric = Scorer(next(iter(results.rows[0].metrics)))
+            paper = Scorer(results.judge, OVERALL) if results.judge else own_metric
+            scorer = next(iter(printed), paper)
             rows = _entries(results, scorer, by_category=by_category)
             about = (results.benchmark, scorer, results.total, dict(results.counts))
             note = f"Not run here, and part of no test. Source: {results.source}."

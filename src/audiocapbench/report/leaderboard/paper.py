@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import mean
 
-from audiocapbench.benchmarks.captioning import published_results
+from audiocapbench.benchmarks.benchmark_file import published_results
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.report.leaderboard.board import (
