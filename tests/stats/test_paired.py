@@ -6,7 +6,12 @@ from scipy import stats
 
 from audiocapbench.metrics.ngrams import corpus_bleu
 from audiocapbench.metrics.result import first_column
-from audiocapbench.stats.bootstrap import difference_interval, paired_spread, permutation_tests
+from audiocapbench.stats.bootstrap import (
+    difference_interval,
+    paired_spread,
+    permutation_tests,
+    student_tests,
+)
 from audiocapbench.stats.units import FloatArray
 from permutation import permutation_test
 
@@ -47,6 +52,27 @@ def test_many_samples_get_the_p_value_of_scipy_but_for_chance() -> None:
     ours = permutation_test(column(first), column(second), first_column)
     assert ours == pytest.approx(found.pvalue, abs=0.015)
     assert ours == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=0.02)
+
+
+def test_all_pairs_at_once_get_the_t_tests_of_scipy() -> None:
+    own = np.random.default_rng(5).normal([0.0, 0.1, 0.3, 0.3], 1.0, (150, 4))
+    own[:, 3] = own[:, 2] + 0.25  # always better by as much
+    scores, p = student_tests(own[..., np.newaxis], first_column)
+    assert scores == pytest.approx(own.mean(axis=0))
+    for one, two in ((0, 1), (0, 2), (1, 2), (3, 0)):
+        assert p[one, two] == pytest.approx(stats.ttest_rel(own[:, one], own[:, two]).pvalue)
+    assert p.diagonal().tolist() == [1.0] * 4
+    assert p[2, 3] < 1e-40
+    doubled, clips = np.repeat(own, 2, axis=0)[..., np.newaxis], np.repeat(np.arange(150), 2)
+    assert student_tests(doubled, first_column, clips)[1] == pytest.approx(p)
+
+
+def test_ratios_of_means_are_tested_as_swaps_do() -> None:
+    drawn = np.random.default_rng(6)
+    sides = np.stack([drawn.normal(level, 0.3, (300, 2)) for level in (1.0, 1.04)], axis=1)
+    sides[..., 1] += 1.0
+    swapped = permutation_test(sides[:, 0], sides[:, 1], ratio)
+    assert student_tests(sides, ratio)[1][0, 1] == pytest.approx(swapped, abs=0.02)
 
 
 def test_five_wins_of_five_have_two_chances_in_32() -> None:

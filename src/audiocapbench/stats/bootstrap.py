@@ -207,6 +207,28 @@ def permutation_tests(
     return hits / done if countable else (hits + 1) / (done + 1)
 
 
+def student_tests(
+    statistics: FloatArray, aggregate: Aggregate, clusters: Clusters = None
+) -> tuple[FloatArray, FloatArray]:
+    """Scores of many systems on the same samples, and two-sided p-values of all their differences
+    by Student's t: for more pairs than swaps can be made for.
+
+    Statistics are of shape (n, systems, k), the results (systems,) and (systems, systems).
+    """
+    from scipy.special import stdtr
+
+    units = units_of(statistics, clusters)
+    scores = aggregate(units.means[np.newaxis])[0]
+    together = np.atleast_2d(np.cov(_influence(units, aggregate), rowvar=False))
+    own, apart = together.diagonal(), np.abs(scores[:, np.newaxis] - scores)
+    errors = np.sqrt(np.maximum(own[:, np.newaxis] + own - 2 * together, 0.0) / len(units.sizes))
+    # Differences that are all alike: as swaps would have it.
+    p = np.where(apart > 1e-12, 0.5 ** (units.effective - 1), 1.0)
+    is_spread = errors > 1e-9 * apart
+    p[is_spread] = 2 * stdtr(units.effective - 1, -apart[is_spread] / errors[is_spread])
+    return scores, p
+
+
 def bootstrap_test(
     first: FloatArray, second: FloatArray, aggregate: Aggregate, clusters: Clusters = None
 ) -> float:

@@ -15,7 +15,7 @@ from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counte
 from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
-from audiocapbench.stats.bootstrap import SWAPS
+from audiocapbench.stats.bootstrap import SWAPS, student_tests
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.multiple import (
     Correction,
@@ -30,12 +30,10 @@ from audiocapbench.store import Run
 
 LETTERS = "Models that share a letter"
 """Begins what is said of tests, which only tables with letters need."""
-MOST_PAIRS = 1000
-"""Above this, a correction for all pairs needs more rounds than anybody would wait for."""
+SWAPPED_PAIRS = 1000
+"""Above this, a correction for all pairs needs more swaps than anybody would wait for."""
+_FEWEST_FOR_STUDENT = 100  # clips; with fewer, what is so far out in its tails is a guess
 FEW_SAMPLES = "There are too few samples to tell any two models apart."
-MANY_PAIRS = (
-    f"More than {MOST_PAIRS:,} pairs of runs were not tested; show fewer to see which are tied."
-)
 
 _SWAPS_A_PAIR = 25
 
@@ -93,6 +91,7 @@ class Ranking:
     untested: str | None = None
     by_zero: bool = False
     unlettered: bool = False
+    test: str = "paired permutation test"
 
     @property
     def ranked_by(self) -> str:
@@ -281,7 +280,7 @@ def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) 
         yield overall.untested
     if tested := len(overall.pairs):
         yield (
-            f"{LETTERS} cannot be told apart: {counted(tested, 'paired permutation test')}, "
+            f"{LETTERS} cannot be told apart: {counted(tested, overall.test)}, "
             f"corrected by {correction.words} over the pairs of this table, alpha {ALPHA:g}. "
             "'ranks' are the places that the tests leave open."
         )
@@ -336,19 +335,37 @@ class _RankedGroup:
             made.append(PairTest(*pair, one.n, first - second, p))
         return made
 
-    def placed(self, pairs: tuple[PairTest, ...], reason: str | None) -> Ranking:
+    def student_tests(self, scorer: Scorer, tables: Sequence[RunTable]) -> list[PairTest]:
+        """All pairs at once: they are about the same samples, and added up in one way."""
+        group = self.group
+        statistics, scored = group.arrays([tables[at].sample_scores(scorer) for at in self.order])
+        if self.by_zero:
+            here, table = (
+                np.ones(len(scored), dtype=bool),
+                group.spread_as_zeros(statistics, scored),
+            )
+            made = group.aggregate_as_zeros(scorer)
+        else:
+            here, table = scored[:, 0], group.spread(statistics)
+            made = group.aggregate_of(scorer)
+        clips = np.array(group.clips)[here]
+        scores, p = student_tests(table[here], made, clips)
+        n, pairs = len(clips), combinations(range(len(self.order)), 2)
+        return [
+            PairTest(self.order[one], self.order[two], n, scores[one] - scores[two], p[one, two])
+            for one, two in pairs
+        ]
+
+    def placed(self, pairs: tuple[PairTest, ...], reason: str | None, *, swapped: bool) -> Ranking:
         order = self.order
         at = {place: number for number, place in enumerate(order)}
         better = [(at[one.first], at[one.second]) for one in pairs if one.different]
-        ranks: Sequence[RankInterval | None] = rank_intervals(len(order), better)
-        if reason == MANY_PAIRS:
-            ranks = [None] * len(order)
+        ranks = rank_intervals(len(order), better)
         groups = tied_groups(len(order), better) if pairs else []
         placements = [Placement(common=count if order else 0) for count in self.shared]
         for number, place in enumerate(order):
             tied = [letters(index) for index, group in enumerate(groups or ()) if number in group]
-            left_open = str(ranks[number] or "")
-            known = (number + 1, self.scores[place], ranks[number], left_open)
+            known = (number + 1, self.scores[place], ranks[number], str(ranks[number]))
             placements[place] = Placement(*known, " ".join(tied), self.shared[place])
         return Ranking(
             bool(order),
@@ -360,6 +377,7 @@ class _RankedGroup:
             reason if len(order) > 1 else None,
             self.by_zero,
             groups is None,
+            "paired permutation test" if swapped else "paired t-test",
         )
 
 
@@ -375,24 +393,27 @@ def rank_runs(
     for leaving clips out. The correction is over all groups that have enough samples for a test.
     """
     groups = [_RankedGroup(scorer, key, tables) for key in keys]
-    reasons: list[str | None] = []
-    number = 0
+    enough: list[int] = []  # pairs of each that has samples enough
     for one in groups:
-        pairs = len(one.order) * (len(one.order) - 1) // 2
-        enough = pairs and len(set(one.group.clips)) >= fewest_to_test(tests=pairs)
-        enough = enough and one.pair(*one.order[:2]).testable
-        reasons.append(None if enough else FEW_SAMPLES)
-        number += pairs if enough else 0
-    if number > MOST_PAIRS:
-        reasons = [reason or MANY_PAIRS for reason in reasons]
-    rounds = max(SWAPS, _SWAPS_A_PAIR * number)
-    tests = [
-        [] if reason else one.tests(rounds) for one, reason in zip(groups, reasons, strict=True)
-    ]
+        pairs, clips = len(one.order) * (len(one.order) - 1) // 2, len(set(one.group.clips))
+        is_enough = pairs and clips >= fewest_to_test(tests=pairs)
+        enough.append(pairs if is_enough and one.pair(*one.order[:2]).testable else 0)
+    number = sum(enough)
+    if swaps := number <= SWAPPED_PAIRS:
+        rounds = max(SWAPS, _SWAPS_A_PAIR * number)
+        tests = [one.tests(rounds) if own else [] for one, own in zip(groups, enough, strict=True)]
+    else:
+        large = (len(set(one.group.clips)) >= _FEWEST_FOR_STUDENT for one in groups)
+        tests = [
+            one.student_tests(scorer, tables) if own else []
+            for one, own in zip(groups, large, strict=True)
+        ]
     tested = [pair for own in tests for pair in own]
     adjusted = corrected(np.array([pair.p for pair in tested]), correction)
     for pair, value in zip(tested, adjusted.tolist(), strict=True):
         pair.p_adjusted = value
         pair.different = value < ALPHA and pair.difference > 0
-    ends = zip(groups, tests, reasons, strict=True)
-    return [one.placed(tuple(own), reason) for one, own, reason in ends]
+    return [
+        one.placed(tuple(own), None if own else FEW_SAMPLES, swapped=swaps)
+        for one, own in zip(groups, tests, strict=True)
+    ]
