@@ -11,7 +11,7 @@ from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import run_benchmark
 from audiocapbench.judges import JudgeError
-from audiocapbench.judges.aggregation import by_judge, overall, panel, together
+from audiocapbench.judges.aggregation import by_judge, panel, together
 from audiocapbench.models import create_model
 from audiocapbench.scores.compute import Group
 from audiocapbench.scores.estimate import Scorer
@@ -19,7 +19,7 @@ from audiocapbench.scores.summary import summarise_judge, summarise_panel
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import sign
 from audiocapbench.store import Run, Store
-from audiocapbench.store.records import Judgement
+from audiocapbench.store.records import Judgement, overall_of
 from folders import write_folder
 
 CLIPS = 12
@@ -70,8 +70,8 @@ def test_rounds_come_before_judges() -> None:
     )
     given = panel(opinions)["tone_0"]
     assert together(given)["accuracy"] == 6
-    assert overall(together(given)) == 5
-    assert stdev(map(overall, given)) == pytest.approx(4.5 / 3 * 2**0.5)
+    assert overall_of(together(given)) == 5
+    assert stdev(map(overall_of, given)) == pytest.approx(4.5 / 3 * 2**0.5)
 
 
 def test_a_failure_is_left_out_and_not_a_zero() -> None:

@@ -200,11 +200,11 @@ def test_undecided_pairs_are_counted_apart(tmp_path: Path) -> None:
 def test_agreement_of_a_file_comes_with_intervals(tmp_path: Path) -> None:
     draw = np.random.default_rng(5)
     heard = draw.normal(size=40)
-    rows: list[list[object]] = [["item", "person", "dimension", "value"]]
+    rows: list[list[object]] = [["item", "person", "dimension", "value", "type"]]
     for who in ("<b>ana</b>", "ben", "caro"):
         grades = np.digitize(heard + 0.5 * draw.normal(size=40), [-1, -0.3, 0.3, 1])
-        rows += [[n, who, "rel", one + 1] for n, one in enumerate(grades)]
-        rows += [[n, who, "vote", "ab"[int(one > 2)]] for n, one in enumerate(grades)]
+        rows += [[n, who, "rel", one + 1, ""] for n, one in enumerate(grades)]
+        rows += [[n, who, "vote", "ab"[int(one > 2)], "HM"[n % 2]] for n, one in enumerate(grades)]
     said = json.loads(
         call("ratings", "agreement", write(tmp_path / "r.csv", rows), "--json").stdout
     )
@@ -217,6 +217,10 @@ def test_agreement_of_a_file_comes_with_intervals(tmp_path: Path) -> None:
     assert vote["alpha"] == pytest.approx(vote["kappa"], abs=0.02)
     assert 50 < vote["one_against_rest_ci"][0] < vote["one_against_rest"] < 100
     assert rel["one_against_rest"] is None
+    person = said["ceiling"]["vote"]
+    assert set(person["by_type"]) == {"H", "M"}
+    assert person["all"]["accuracy"] == vote["one_against_rest"]
+    assert set(person["by_strength"]) == {"2"}, "of three, the two others agree"
     shuffled = [rows[0], *(rows[1:][n] for n in draw.permutation(len(rows) - 1))]
     again = agreement_report(read_opinions(write(tmp_path / "s.csv", shuffled))).to_dict()
     rows_again = {one["dimension"]: one for one in again["agreement"]}

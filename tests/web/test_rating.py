@@ -98,7 +98,11 @@ def test_sides_are_the_persons_own_and_votes_are_about_the_captions(tmp_path: Pa
 
 
 def test_votes_go_straight_into_a_trial(tmp_path: Path) -> None:
-    with serving(write_project(tmp_path, count=4, gold=1)) as server:
+    project, table = write_project(tmp_path, count=4, gold=1), tmp_path / "items.csv"
+    head, *lines = table.read_text(encoding="utf-8").splitlines()
+    filtered = [f"{head},filter", *(f"{line},metric:rouge_l" for line in lines)]
+    table.write_text("\n".join(filtered) + "\n", encoding="utf-8")
+    with serving(project) as server:
         for name, choice in (("ana", 1), ("ben", "bad")):
             Rater(server, name).rate_all({"choice": choice, "confidence": 1})
     run_command("ratings", "export", "trial", "--form", "votes", "--out", "v.csv", cwd=tmp_path)
@@ -109,6 +113,8 @@ def test_votes_go_straight_into_a_trial(tmp_path: Path) -> None:
     done = run_command(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["n"] == 4  # the gold pair has an answer that was set, no votes
+    words[5] = "metric:rouge_l"
+    assert "cannot be tried on them" in run_command(*words, cwd=tmp_path).stderr
     words = ["meta", "build", "--votes", "v.csv", "--out", "kept.csv", "--least-votes", "1"]
     assert run_command(*words, cwd=tmp_path).returncode == 0
     by_file, by_project = (

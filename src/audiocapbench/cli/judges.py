@@ -15,7 +15,7 @@ from audiocapbench.cli.console import say, show_lines, show_result, show_text
 from audiocapbench.cli.meta import meta_app
 from audiocapbench.errors import AudioCapBenchError, StoreError
 from audiocapbench.files import write_file
-from audiocapbench.table import Column, Findings, Table, ValueWithInterval, shown, signature_notes
+from audiocapbench.table import Column, Findings, Table, ValueWithInterval, signature_notes
 from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
@@ -161,12 +161,16 @@ def _check_table(found: "JudgeCheck") -> Table:
     from audiocapbench.stats.correlation import Coefficient
 
     rows = [
-        {"answers": kind, "mean": ValueWithInterval(one.mean, one.interval)}
+        {"answers": kind, "n": one.n, "mean": ValueWithInterval(one.mean, one.interval)}
         for kind, one in found.kinds.items()
     ]
     measures = {
-        "a right answer scores above a safe one (AUC)": shown(found.auc_right_safe, ".3f"),
-        "a safe answer scores above a wrong one (AUC)": shown(found.auc_safe_wrong, ".3f"),
+        "a right answer scores above a safe one (AUC)": Coefficient(
+            found.auc_right_safe, found.auc_right_safe_ci
+        ),
+        "a safe answer scores above a wrong one (AUC)": Coefficient(
+            found.auc_safe_wrong, found.auc_safe_wrong_ci
+        ),
         "agreement of its rounds (Fleiss' kappa)": Coefficient(found.kappa, found.kappa_ci),
         "length and score (rank correlation)": Coefficient(
             found.length_correlation, found.length_ci
@@ -181,7 +185,7 @@ def _check_table(found: "JudgeCheck") -> Table:
         words = f"a right answer that is {style}, less the same as it was"
         notes.append(f"{words}: {change.shift:+.2f} ({span}{counted(change.n, 'answer')})")
     title = f"{found.judge} on answers of known quality, 0 to 10"
-    columns = [Column("answers"), Column("mean", form=".2f")]
+    columns = [Column("answers"), Column("n"), Column("mean", form=".2f")]
     return Table(title, rows, columns, [*notes, *signature_notes([found.signature])])
 
 

@@ -17,11 +17,6 @@ _LONGEST_REASON = 300
 _DETAILS = re.compile(r"\S*\d\S*")
 
 
-def overall(scores: Scores) -> float:
-    """The unrounded mean of the dimensions."""
-    return sum(scores.values()) / len(scores)
-
-
 def by_judge(judgements: Iterable[Judgement]) -> ByJudge:
     """Each judge's scores of each sample, its rounds put together; failures are left out."""
     rounds: dict[str, dict[str, list[Scores]]] = defaultdict(lambda: defaultdict(list))

@@ -24,9 +24,15 @@ from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.registry import Prices
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, mean_interval
-from audiocapbench.stats.correlation import auc, rank_correlation, rank_interval, rated_kappa
+from audiocapbench.stats.correlation import (
+    auc,
+    effect_interval,
+    rank_correlation,
+    rank_interval,
+    rated_kappa,
+)
 from audiocapbench.store import Run, Store
-from audiocapbench.store.records import Judgement
+from audiocapbench.store.records import Judgement, overall_of
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _SIDES = re.compile(r"(?P<first>[^,]+?),? (?P<joint>while|with) (?P<second>[^,]+)", re.IGNORECASE)
@@ -179,6 +185,8 @@ class JudgeCheck:
     reasons: Mapping[str, int]
     kappa_ci: Interval | None = None
     length_ci: Interval | None = None
+    auc_right_safe_ci: Interval | None = None
+    auc_safe_wrong_ci: Interval | None = None
     left_in: bool = False  # whether a right answer is the only reference itself
 
     @property
@@ -221,7 +229,7 @@ def check_judge(
         kind: aggregation.by_judge(found).get(judge.name, {}) for kind, found in judged.items()
     }
     scores = {
-        kind: {sample: aggregation.overall(one) for sample, one in own.items()}
+        kind: {sample: overall_of(one, judge.signature) for sample, one in own.items()}
         for kind, own in opinions.items()
     }
     figures, ratings, lengths = {}, list[_Ratings](), list[tuple[int, float, int]]()
@@ -274,6 +282,8 @@ def check_judge(
         kappa.interval,
         # A clip has an answer of each kind; clips are what is independent.
         rank_interval(length, len({one for own in scores.values() for one in own}), "rho"),
+        effect_interval(auc, right, safe),
+        effect_interval(auc, safe, wrong),
         left_in=benchmark.traits.controls.right_is == "reference",
     )
 

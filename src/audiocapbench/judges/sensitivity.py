@@ -13,7 +13,7 @@ import numpy as np
 from audiocapbench.benchmarks import Selection
 from audiocapbench.engine import answered
 from audiocapbench.errors import JudgeError
-from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
+from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL
 from audiocapbench.judges.check import StudyPart, judge_parts, mean_score_interval
 from audiocapbench.judges.executor import JudgeOptions, judgements_by
 from audiocapbench.judges.judge import Judge, ModelJudge
@@ -23,7 +23,7 @@ from audiocapbench.metrics.names import ScorerName
 from audiocapbench.stats import Interval
 from audiocapbench.stats.correlation import kendall
 from audiocapbench.store import Run, Store
-from audiocapbench.store.records import Judgement
+from audiocapbench.store.records import Judgement, overall_of
 
 _ORDER = "references"
 _UNDONE = {"prompt": "tool", "schema": "no", _ORDER: ""}
@@ -213,7 +213,7 @@ def measured_shifts(store: Store, judge: str, benchmark: str) -> dict[str, str]:
 
 def _scores(said: Mapping[int, Sequence[Judgement]], repeat: int = 0) -> _Scores:
     return {
-        (run, one.sample_id): {OVERALL: overall(one.scores), **one.scores}
+        (run, one.sample_id): {OVERALL: overall_of(one.scores, one.signature), **one.scores}
         for run, own in said.items()
         for one in own
         if one.repeat == repeat and one.scores

@@ -72,7 +72,8 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
             held_to = without(item["references"], *item["captions"])
             (first, second), audio = item["captions"], item["audio"]
             about = (answer, kind, kind, project, held_to, held_to, cast, audio, False)
-            pairs.append(CaptionPair(key, audio, first, second, *about, systems, tuple(votes[key])))
+            of = (systems, tuple(votes[key]), item.get("filtered_by", ""))
+            pairs.append(CaptionPair(key, audio, first, second, *about, *of))
     return pairs
 
 

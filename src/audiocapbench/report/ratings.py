@@ -12,6 +12,7 @@ from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.grouping import grouped
 from audiocapbench.meta.pairs import VOTES, CaptionPair
+from audiocapbench.meta.trial import ScorerTrial, trial_facts
 from audiocapbench.meta.votes import model_votes, one_against_rest
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
@@ -109,6 +110,15 @@ def agreement_report(people: Opinions) -> Findings:
         (one.dimension, (f"{one.run} {one.item}", one.person, one.value)) for one in people.given
     )
     rows = [agreement_row(name, own) for name, own in said.items()]
+    kinds = {f"{one.run} {one.item}": one.group for one in people.given}
+    ceilings = {name: one for name, own in said.items() if (one := _ceiling(own, kinds))}
+    held = [
+        {"dimension": name, "by": field, "pairs": group, "n": own["accuracy"].n}
+        | {"one_against_rest": own["accuracy"]}
+        for name, person in ceilings.items()
+        for field in ("type", "strength")
+        for group, own in person.groups[field].items()
+    ]
     shown = [
         row | {name: effects.Coefficient(row[name], row[f"{name}_ci"]) for name in _AGREEMENT}
         for row in rows
@@ -124,10 +134,15 @@ def agreement_report(people: Opinions) -> Findings:
     ]
     columns = [Column(one) for one in ("dimension", "people", "items")]
     columns += [Column(one, form=".2f") for one in _AGREEMENT]
-    return Findings([Table("How far people agree", shown, columns, notes)], {"agreement": rows})
+    parts = [Column(one) for one in ("dimension", "by", "pairs", "n")]
+    parts.append(Column("one_against_rest", form=".1f"))
+    title = "One person against the rest, by type and by how many more votes one caption has"
+    tables = [Table("How far people agree", shown, columns, notes), Table(title, held, parts)]
+    facts = {name: trial_facts(one) for name, one in ceilings.items()}
+    return Findings(tables if held else tables[:1], {"agreement": rows, "ceiling": facts})
 
 
-def agreement_row(dimension: str, said: Iterable[tuple[str, str, Any]]) -> Row:
+def agreement_row(dimension: str, said: Sequence[tuple[str, str, Any]]) -> Row:
     """How far people agree, from an item, a person and what they said of it each."""
     by_item: dict[str, dict[str, Any]] = {}
     for item, person, value in said:
@@ -143,13 +158,14 @@ def agreement_row(dimension: str, said: Iterable[tuple[str, str, Any]]) -> Row:
     table = table.reshape(len(people), len(shared))
     usual = Counter(map(len, shared)).most_common(1)[0][0] if shared else 0
     same = np.array([[numbers[one] for one in own.values()] for own in shared if len(own) == usual])
+    ceiling = _ceiling(said)
     found = (
         effects.krippendorff_alpha(table, "nominal" if named else "interval"),
         effects.Coefficient() if named else effects.krippendorff_alpha(table, "ordinal"),
         effects.rated_kappa(same.T),
         *((effects.Coefficient(),) * 2 if named else effects.intraclass(table)),
-        _one_against_rest(by_item)
-        if named and {*values} <= VOTES.keys()
+        effects.Coefficient(ceiling.whole["accuracy"].value, ceiling.whole["accuracy"].interval)
+        if ceiling
         else effects.Coefficient(),
     )
     row: Row = {"dimension": dimension, "people": len(people), "items": len(shared)}
@@ -158,13 +174,18 @@ def agreement_row(dimension: str, said: Iterable[tuple[str, str, Any]]) -> Row:
     return row
 
 
-def _one_against_rest(by_item: Mapping[str, Mapping[str, str]]) -> effects.Coefficient:
-    """How often a vote for a caption is that of most others on the pair, in percent."""
-    cast = {item: tuple(VOTES[one] for one in own.values()) for item, own in by_item.items()}
-    about = ("", "", None, _ALL, _ALL)
-    person = one_against_rest([CaptionPair(one, one, *about, votes=cast[one]) for one in cast])
-    whole = person.whole["accuracy"] if person else None
-    return effects.Coefficient(whole.value, whole.interval) if whole else effects.Coefficient()
+def _ceiling(
+    said: Sequence[tuple[str, str, Any]], kinds: Mapping[str, str] | None = None
+) -> ScorerTrial | None:
+    """How often a vote for a caption is that of most others on the pair; None without votes."""
+    said_once = {(item, person): value for item, person, value in said}
+    if not {*said_once.values()} <= VOTES.keys():
+        return None
+    pairs = []
+    for item, own in grouped((item, VOTES[one]) for (item, _), one in said_once.items()).items():
+        kind = (kinds or {}).get(item) or _ALL
+        pairs.append(CaptionPair(item, item, "", "", None, kind, kind, votes=tuple(own)))
+    return one_against_rest(pairs)
 
 
 def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Findings:

@@ -19,7 +19,7 @@ from audiocapbench.data.pairing import Pairing
 from audiocapbench.data.predictions import Predictions, blank_note
 from audiocapbench.errors import did_you_mean
 from audiocapbench.judges import aggregation
-from audiocapbench.judges.aggregation import OVERALL, ByJudge, Scores, overall, panel, together
+from audiocapbench.judges.aggregation import OVERALL, ByJudge, panel, together
 from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.scores.compute import ALL, Group, GroupKey, SampleScores, category
 from audiocapbench.scores.estimate import Missing, Scorer
@@ -28,6 +28,7 @@ from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableRea
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.correlation import krippendorff_alpha, rated_kappa
 from audiocapbench.store import Run, Store
+from audiocapbench.store.records import overall_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,35 +203,38 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     ``spread`` is the mean standard deviation between judges of an answer, ``alpha`` Krippendorff's,
     ``kappa`` Fleiss' over answers that all judged; ``without`` leaves out one judge each.
     """
-    opinions: ByJudge = {judge: table.verdicts[judge] for judge in judges}
+    opinions: ByJudge = {
+        judge: {
+            key: {**one, OVERALL: overall_of(one, table.judge_signatures[judge])}
+            for key, one in table.verdicts[judge].items()
+        }
+        for judge in judges
+    }
     given = panel(opinions)
     scores_of = {key: together(own) for key, own in given.items()}
-    spreads = [stdev(map(overall, own)) for own in given.values() if len(own) > 1]
-
-    def rating(scores: Scores | None, name: str) -> float:
-        if scores is None:
-            return float("nan")
-        return overall(scores) if name == OVERALL else scores[name]
-
+    spreads = [stdev(one[OVERALL] for one in own) for own in given.values() if len(own) > 1]
     group = Group(table.samples, tuple(one.clip.sha256 for one in table.samples))
     figures, ratings = {}, {}
-    for name in (*next(iter(scores_of.values())), OVERALL):
+    for name in next(iter(scores_of.values())):
         # Of shape (judges, samples); NaN where a judge gave none.
         ratings[name] = np.array(
-            [[rating(own.get(key), name) for key in given] for own in opinions.values()]
+            [
+                [own[key][name] if key in own else np.nan for key in given]
+                for own in opinions.values()
+            ]
         )
-        values = {key: rating(one, name) for key, one in scores_of.items()}
+        values = {key: one[name] for key, one in scores_of.items()}
         scorer, scores = Scorer("panel", name), SampleScores.of_values(values, UNSIGNED, {})
         point = group.point(scorer, scores, table.replies)
         numbers = group.with_interval(point, scorer, scores).scores()
         figures[name] = {"interval": numbers.pop("ci"), **numbers}
-    whole, without = mean(map(overall, scores_of.values())), {}
+    whole, without = mean(one[OVERALL] for one in scores_of.values()), {}
     for judge, own in opinions.items():
         others = panel({name: each for name, each in opinions.items() if name != judge})
-        rest = {key: overall(together(each)) for key, each in others.items()}
+        rest = {key: together(each)[OVERALL] for key, each in others.items()}
         if both := rest.keys() & own.keys():
             score = mean(rest.values())
-            distance = mean(abs(overall(own[key]) - rest[key]) for key in both)
+            distance = mean(abs(own[key][OVERALL] - rest[key]) for key in both)
             without[judge] = {"score": score, "change": score - whole, "distance": distance}
     alphas = {name: krippendorff_alpha(given) for name, given in ratings.items()}
     kappas = {name: rated_kappa(own) for name, own in ratings.items() if name != OVERALL}

@@ -139,10 +139,10 @@ class Judgement:
         return overall_of(self.scores, self.signature) if self.scores else None
 
 
-def overall_of(scores: Mapping[str, float], signature: Signature) -> float:
-    """The mean of an answer's dimensions: unrounded, unless the signature says otherwise."""
+def overall_of(scores: Mapping[str, float], signature: Signature | None = None) -> float:
+    """The mean of an answer's dimensions: unrounded, unless a judge's signature says otherwise."""
     value = sum(scores.values()) / len(scores)
-    return round(value, 2) if signature.get("overall") == "rounded" else value
+    return round(value, 2) if signature and signature.get("overall") == "rounded" else value
 
 
 @dataclass(frozen=True, slots=True)

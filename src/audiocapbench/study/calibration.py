@@ -11,7 +11,7 @@ import numpy as np
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import ReportError, did_you_mean, some
-from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL, overall
+from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL
 from audiocapbench.scores.compute import ALL, CATEGORY, GroupKey
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader, labels
@@ -21,6 +21,7 @@ from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.stats.units import student
 from audiocapbench.store import Run, Store
+from audiocapbench.store.records import overall_of
 from audiocapbench.study.choice import choose, strata_of
 
 SCALE = (0.0, MAX_VALUE)
@@ -176,7 +177,7 @@ def _read_ratings(
         if dimension in given:
             found[run][person, item] = given[dimension]
         elif dimension == OVERALL and set(given) == dimensions - {OVERALL}:
-            found[run][person, item] = overall(given)
+            found[run][person, item] = overall_of(given)
         else:
             partial += 1
     numbers = [value for _, value in known]

@@ -16,7 +16,7 @@ from audiocapbench.data.outcome import Reply, Sample
 from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.errors import StoppedError, TrialError
 from audiocapbench.judges import create_judge, executor
-from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words, overall
+from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words
 from audiocapbench.judges.contract import MAX_SCORE, JudgeInput, Verdict
 from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.judges.published import AUDIOCAPBENCH
@@ -26,6 +26,7 @@ from audiocapbench.meta.scorers import scorer as scorers
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
 from audiocapbench.store import Run
+from audiocapbench.store.records import overall_of
 
 _CATEGORY = "sound"
 _ASKED = "Describe what can be heard in the audio in one sentence."
@@ -105,7 +106,8 @@ class JudgeScorer(scorers.PointwiseScorer):
             digits = "written" if written == len(found) else "expected+written"
             self.signature = self.signature.with_fields(digits=digits)
         self.latest = scorers.Diagnostics(tuple(notes))
-        return {key: overall(own) for key, own in by_judge(found).get(judge.name, {}).items()}
+        given = by_judge(found).get(judge.name, {})
+        return {key: overall_of(own, judge.signature) for key, own in given.items()}
 
     def _inputs(self, pairs: Pairs) -> list[JudgeInput]:
         """What is judged: first captions, then second ones; clip and words alone name a caption."""

@@ -58,6 +58,7 @@ class RatingItem(BaseModel, frozen=True):
     gold: str = ""
     chosen: str = ""
     references: tuple[str, ...] = ()
+    filtered_by: str = ""  # the scorer that chose which pairs there are
 
 
 def load_items(
@@ -137,6 +138,7 @@ def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> l
             right=right or (answer if kind == "pick" else ""),
             gold=answer.strip().lower(),
             references=tuple(references),
+            filtered_by=row.get("filter", ""),
         )
         found.append(item)
     if problems:
