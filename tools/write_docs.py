@@ -6,6 +6,7 @@ docs/preference.md and docs/install.md stand between marks. A test holds that al
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -70,7 +71,7 @@ def pages() -> dict[Path, str]:
     )
     return {
         DOCS / "cli.md": "\n".join(_cli()) + "\n",
-        table1: _filled(table1, costs=_costs()),
+        table1: _filled(table1, costs=_costs(), seconds=_seconds()),
         elements: _filled(elements, well=_verdicts(_READ_WELL), badly=_verdicts(_READ_BADLY)),
         preference: _filled(preference, **_preference()),
         install: _filled(install, extras=_extras()),
@@ -85,9 +86,13 @@ def _extras() -> list[str]:
     return ["| extra | brings | modules |", "|---|---|---|", *rows]
 
 
-def _filled(page: Path, **tables: list[str]) -> str:
+def _filled(page: Path, **computed: list[str] | str) -> str:
+    """The page with its tables, between marks on lines of their own, and its figures in prose."""
     text = page.read_text(encoding="utf-8")
-    for name, lines in tables.items():
+    for name, lines in computed.items():
+        if isinstance(lines, str):
+            text = re.sub(rf"(<!-- {name} -->)[^<]*(?=<!-- /{name} -->)", rf"\g<1>{lines}", text)
+            continue
         begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
         before, _, rest = text.partition(begin)
         text = before + begin + "\n".join(lines) + "\n" + end + rest.partition(end)[2]
@@ -105,13 +110,7 @@ class Cost(NamedTuple):
 
 def costs() -> list[Cost]:
     """Dollars and minutes of each model of the paper, by rank, and of its judge last."""
-    results = published_results("audiocapbench")
-    if results is None:
-        raise LookupError("the paper's results are not in the package")
-    groups = [
-        (row["samples"], *next(own for name, own in _SECONDS.items() if name in row["source"]), row)
-        for row in results.composition
-    ]
+    results, groups = _published()
     given = {key: os.environ.setdefault(key, "none") for key in _KEYS}
     try:
         found = [
@@ -123,6 +122,17 @@ def costs() -> list[Cost]:
     finally:
         for key in [key for key, value in given.items() if value == "none"]:
             del os.environ[key]
+
+
+def _published() -> tuple[Any, list[tuple[int, float, int, Any]]]:
+    """The paper's results, and of each source samples, seconds, captions and its row."""
+    results = published_results("audiocapbench")
+    if results is None:
+        raise LookupError("the paper's results are not in the package")
+    return results, [
+        (row["samples"], *next(own for name, own in _SECONDS.items() if name in row["source"]), row)
+        for row in results.composition
+    ]
 
 
 def _cost(name: str, questions: list[tuple[int, float, str]]) -> Cost:
@@ -157,6 +167,11 @@ def _costs() -> list[str]:
     ]
     total = f"| | all 13, each judged | {_total(made):.2f} | | |"
     return ["| rank | model | USD | minutes | price of |", "|---:|---|---:|---:|---|", *rows, total]
+
+
+def _seconds() -> str:
+    """How long all clips of the paper are."""
+    return f"{sum(count * seconds for count, seconds, _, _ in _published()[1]):,.0f}"
 
 
 def _total(made: list[Cost]) -> float:
@@ -247,7 +262,7 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("[", "\\[").replace("<", "&lt;")
 
 
-def _preference() -> dict[str, list[str]]:
+def _preference() -> dict[str, list[str] | str]:
     """Weights of the blend and what was measured, from the file that holds both."""
     made = json.loads(BLEND.read_text(encoding="utf-8"))
     names = list(dict.fromkeys(name for own in made["weights"].values() for name in own))
@@ -266,7 +281,10 @@ def _preference() -> dict[str, list[str]]:
         for name, metrics in made["categories"].items()
         for metric, own in metrics.items()
     ]
+    own = made["figures"]["caption2vec"]["all features"]
     return {
+        "people": f"{own[FIGURES[0]]['all']:.1f}",
+        "voted": f"{own[FIGURES[1]]:.1f}",
         "weights": _table(["encoder"], names, weights),
         "study": _table(["encoder", "features"], FIGURES, study),
         "categories": _table(["set", "metric"], kinds, categories),

@@ -289,7 +289,7 @@ def study(
         opened,
         found.create(opened.traits.max_tokens),
         engine.Asking.of({"budget_of": found.name, **found.asking}),
-        metrics=None if found.metrics is None else list(dict.fromkeys(found.metrics)),
+        metrics=found.metrics and options.metric_names(",".join(found.metrics)),
         panel=JudgePanel(list(found.judges), protocol=found.protocol),
         selection=benchmarks.Selection(found.category, found.limit, found.sample, found.seed),
     )
