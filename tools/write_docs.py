@@ -1,7 +1,8 @@
 """Writes what the documentation has from the program itself: ``make docs``.
 
 docs/cli.md is made of the commands; the tables of docs/table1.md, docs/elements.md,
-docs/preference.md and docs/install.md stand between marks. A test holds that all are current.
+docs/preference.md, docs/install.md and docs/benchmarks/file.md stand between marks. A test holds
+that all are current.
 """
 
 import json
@@ -14,7 +15,11 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
-from audiocapbench.benchmarks.captioning import published_results
+from audiocapbench.benchmarks.benchmark_file import (
+    published_results,
+    read_benchmark_file,
+    shelf,
+)
 from audiocapbench.cli.app import EXIT_CODES, app, examples, load_commands
 from audiocapbench.engine.budget import question_cost, thoughts
 from audiocapbench.judges.contract import JudgeInput
@@ -66,16 +71,29 @@ def main() -> None:
 
 def pages() -> dict[Path, str]:
     """Each page that has something computed, as it must be today."""
-    table1, elements, preference, install = (
-        DOCS / f"{name}.md" for name in ("table1", "elements", "preference", "install")
-    )
+    names = ("table1", "elements", "preference", "install", "benchmarks/file")
+    table1, elements, preference, install, file = (DOCS / f"{name}.md" for name in names)
     return {
         DOCS / "cli.md": "\n".join(_cli()) + "\n",
         table1: _filled(table1, costs=_costs(), seconds=_seconds()),
         elements: _filled(elements, well=_verdicts(_READ_WELL), badly=_verdicts(_READ_BADLY)),
         preference: _filled(preference, **_preference()),
         install: _filled(install, extras=_extras()),
+        file: _filled(file, shelf=_shelf()),
     }
+
+
+def _shelf() -> list[str]:
+    lines = [
+        "| name | what it is | licence | missing on the hub | facts |",
+        "|---|---|---|---|---|",
+    ]
+    for name, path in shelf().items():
+        one = read_benchmark_file(path)
+        known = "verified" if one.verified else "unverified"
+        cells = (f"`{name}`", one.about, one.licence, one.missing or "–", f"{known}: {one.facts}")
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def _extras() -> list[str]:
