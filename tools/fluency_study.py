@@ -15,6 +15,7 @@ from audiocapbench.metrics.fluency.detector import (
     EXCESS_WEIGHT,
     FluencyDetector,
     excess_length,
+    longest,
 )
 from audiocapbench.metrics.fluency.fense import mean_cosines
 
@@ -139,7 +140,9 @@ def _cosines(pairs: Pairs, encoder: str) -> list[Floats]:
 
 def _excess(pairs: Pairs) -> list[Floats]:
     return [
-        np.array([excess_length(*one) for one in zip(captions, references, strict=True)])
+        np.array(
+            [excess_length(*one) for one in zip(captions, map(longest, references), strict=True)]
+        )
         for captions, references in zip(pairs.captions, pairs.references, strict=True)
     ]
 

@@ -32,13 +32,7 @@ class Elements(ElementComparer):
 
     def judge_many(self, items: Sequence[JudgeInput]) -> list[Verdict]:
         """Judge answers; each verdict depends on its own item alone, to the last bit."""
-        cases = [
-            ElementCase(
-                plain(one.prediction),
-                tuple(map(plain, one.references)),
-                fold_category(one.category),
-                one.transcript,
-            )
-            for one in items
-        ]
+        texts = [(plain(one.prediction), tuple(map(plain, one.references))) for one in items]
+        others = [(fold_category(one.category), one.transcript) for one in items]
+        cases = [ElementCase(*one, *more) for one, more in zip(texts, others, strict=True)]
         return [Verdict(one.scores, one.reasoning) for one in self.compare(cases)]

@@ -9,7 +9,7 @@ from audiocapbench.metrics.elements.matching import Matches, ReferenceElements, 
 from audiocapbench.metrics.elements.splitting import Element, ElementKind, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.fluency.detector import excess_beyond, load_detector, longest
+from audiocapbench.metrics.fluency.detector import excess_length, load_detector, longest
 from audiocapbench.metrics.porter import stem
 
 RULES = 4  # goes up whenever a score can change
@@ -139,7 +139,7 @@ class ElementComparer:
             else:
                 stems = frozenset(map(stem, words_of(item.transcript or "")))
                 cases.append((caption, references, stems))
-            reading = (caption.unfinished, error, broken, excess_beyond(most, item.prediction))
+            reading = (caption.unfinished, error, broken, excess_length(item.prediction, most))
             scores = dict.fromkeys(self.dimensions, value)
             results.append(ElementScores(scores, *reading, references, remark=remark))
         matched = match(cases, self._vocabulary)

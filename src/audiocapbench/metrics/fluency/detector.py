@@ -113,7 +113,7 @@ class FluencyDetector:
         endless = {one for one in odd if len(one) > _LONGEST_WORD}
         starts = [(one, start) for one in odd - endless for start in range(len(one))]
         parts = {one[start:end] for one, start in starts for end in range(start + 3, len(one) + 1)}
-        real = (parts - self._strange(parts) | _SHORT_JOINTS) - odd
+        real = (parts - self._strange(parts)) | _SHORT_JOINTS
         return endless | {one for one in odd - endless if _falls_apart(one, real)}
 
     def _strange(self, words: Iterable[str]) -> set[str]:
@@ -201,7 +201,7 @@ def fluent_similarity(
     cosines = mean_cosines(predictions, references, model)
     said = np.array(list(map(bool, predictions)), dtype=np.bool_)
     lost = error_weight * detector.error_probabilities(predictions) * said
-    both = zip(predictions, references, strict=True)
+    both = zip(predictions, map(longest, references), strict=True)
     lost += EXCESS_WEIGHT * np.array([excess_length(*one) for one in both], dtype=np.float64)
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
     weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
@@ -410,23 +410,18 @@ def stem_of(word: str) -> str:
     return _ALIKE.get(base, base)
 
 
-def excess_length(caption: str, references: Sequence[str]) -> float:
-    """How often a caption's length was doubled beyond what its references could explain.
-
-    That is 1.3 times the words of the longest reference, and the sentences of the one with the
-    most: two captions joined are longer than any, however well each of them fits.
-    """
-    return excess_beyond(longest(references), caption)
-
-
 def longest(references: Sequence[str]) -> tuple[float, int]:
-    """As many words and as many sentences as references can explain."""
+    """As many words and as many sentences as references can explain.
+
+    That is 1.3 times the words of the longest, and the sentences of the one with the most: two
+    captions joined are longer than any, however well each of them fits.
+    """
     words, sentences = zip(*map(_lengths, references), strict=True) if references else ((0,), (0,))
     return _ROOM * max(words), max(sentences)
 
 
-def excess_beyond(most: tuple[float, int], caption: str) -> float:
-    """The same of a caption whose references can explain so many words and sentences."""
+def excess_length(caption: str, most: tuple[float, int]) -> float:
+    """How often a caption's length was doubled beyond so many words and sentences."""
     both = zip(_lengths(caption), most, strict=True)
     return sum(math.log2(own / known) for own, known in both if own > known > 0)
 
