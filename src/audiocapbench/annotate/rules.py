@@ -220,7 +220,7 @@ def questions(case: ClipCase) -> Iterator[str]:
         yield "a question is asked twice"
     for place, (question, one) in enumerate(zip(asked, case.annotation.questions, strict=True), 1):
         answer = plain_words(one["answer"])
-        if question == answer:
+        if f" {question} " in f" {answer} ":
             yield f"answer {place} repeats its question"
         own = set(answer.split()) - _STOP
         # Who asks "this or that" names the answer, and gives nothing away.
