@@ -79,8 +79,9 @@ def test_a_caption_cannot_leave_its_quotes(caption: str) -> None:
         ("caption_0: {first}\ncaption_1: {second}\nWhich?", Labels("0", "1")),
         ("1) “{first}”\n2) “{second}”", Labels("1", "2")),
         ("Option A: {first} Option B: {second}", Labels("A", "B")),
-        ("{first} or {second}?", Labels()),
-        ("x: {first}\ny: {second}", Labels()),
+        ("{first} or {second}? Say the first, or the second.", Labels()),
+        ("{first}\n{second}\nAnswer with 0 or 1.", Labels("0", "1")),
+        ("x: {first}\ny: {second}\nAnswer (A/B):", Labels("A", "B")),
     ],
 )
 def test_a_prompt_file_names_its_captions_itself(tmp_path: Path, text: str, labels: Labels) -> None:
@@ -99,6 +100,9 @@ def test_a_prompt_file_names_its_captions_itself(tmp_path: Path, text: str, labe
         (b"{first} {first} {second}", "it has {first} {first} {second}"),
         (b"{first} {second} {audio}", "it has {first} {second} {audio}"),
         (b"{second} {first}", "it has {second} {first}"),
+        (b"{first} or {second}?", "does not say what answers are to call the captions; write A:"),
+        (b"x: {first} y: {second}", "does not say what answers are to call the captions"),
+        (b"{first} {second} 0, 1 or 2?", "does not say what answers are to call the captions"),
         (b"\xff{first}{second}", "is not UTF-8"),
         (b"{first}{second}" + b"x" * 100_001, "is longer than"),
     ],

@@ -54,7 +54,7 @@ _NAMED = {
 """What is written in the place of what a pattern finds, in this order."""
 
 
-_COUNTED = (("0", "1"), ("1", "2"), ("A", "B"))
+COUNTED = (("0", "1"), ("1", "2"), ("A", "B"))
 
 
 class Labels(NamedTuple):
@@ -78,7 +78,7 @@ def labels_in(prompt: str, first: str, second: str) -> Labels | None:
     before, _, rest = prompt.partition(first)
     lines = before.rpartition("\n")[2], rest.partition(second)[0].rpartition("\n")[2]
     called = tuple(found["label"].upper() for found in map(P["called"].search, lines) if found)
-    if called in _COUNTED:
+    if called in COUNTED:
         return Labels(*called)
     numbers = {*P["enumerated"].findall(prompt.lower())} & {"0", "2"}
     return _BY_NUMBER[numbers.pop()] if len(numbers) == 1 else None

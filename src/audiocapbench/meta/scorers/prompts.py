@@ -21,7 +21,7 @@ from audiocapbench.judges.contract import RULES as QUOTING_RULES
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
 from audiocapbench.meta.answers.likely import GradedChoice, read_graded
-from audiocapbench.meta.answers.marks import Labels, labels_in
+from audiocapbench.meta.answers.marks import COUNTED, Labels, labels_in
 from audiocapbench.meta.answers.parser import ends_of
 from audiocapbench.meta.pairs import CaptionPair
 from audiocapbench.meta.scorers.scorer import (
@@ -160,7 +160,14 @@ def prompt_from(path: Path, form: AnswerForm = "text") -> PairwisePrompt:
         there = " ".join(f"{{{name}}}" for name in used) or "no place"
         wanted = "must have {first}, then {second}, each once, and may have {references}"
         raise refused(f"{wanted}; it has {there}")
-    labels = labels_in(template, "{first}", "{second}") or Labels()
+    said = {*re.findall(r"\w+", _PLACE.sub("", template))}
+    named = [Labels(*one) for one in COUNTED if {*one} <= said]
+    if not named and {"first", "second"} <= {*map(str.lower, said)}:
+        named = [Labels()]
+    labels = labels_in(template, "{first}", "{second}") or (named[0] if len(named) == 1 else None)
+    if labels is None:
+        how = "write A: {first} and B: {second}, 1 and 2, or caption_0 and caption_1"
+        raise refused(f"does not say what answers are to call the captions; {how}")
     return PairwisePrompt(path.name, template, labels, form)
 
 
