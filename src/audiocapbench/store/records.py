@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import import_module
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, delete, insert, select
@@ -207,11 +208,12 @@ _COLUMNS = {"sample_id": "sample", "scores": "values", "sha256": "clip_sha256"}
 
 
 @cache  # mypy takes a class of unknown kind for what has no hash
-def _shared(kind: Any, source: Table | tuple[str, ...]) -> list[tuple[str, int]]:
-    """The fields of a kind of record that have a column, each with the column's place."""
+def _shared(kind: Any, source: Table | tuple[str, ...]) -> tuple[tuple[str, ...], Any]:
+    """The fields of a kind of record that have a column, and what takes those out of a row."""
     columns = tuple(source.c.keys()) if isinstance(source, Table) else source
     names = {one.name: _COLUMNS.get(one.name, one.name) for one in fields(kind)}
-    return [(name, columns.index(own)) for name, own in names.items() if own in columns]
+    shared = {name: columns.index(own) for name, own in names.items() if own in columns}
+    return tuple(shared), itemgetter(*shared.values(), 0)  # one more: of one alone it is no tuple
 
 
 def row_of(table: Table, *records: Any, **more: Any) -> Values:
@@ -219,15 +221,15 @@ def row_of(table: Table, *records: Any, **more: Any) -> Values:
     values = {
         _COLUMNS.get(name, name): getattr(record, name)
         for record in records
-        for name, _ in _shared(type(record), table)  # type: ignore[arg-type]
+        for name in _shared(type(record), table)[0]  # type: ignore[arg-type]
     }
     return values | more
 
 
 def record_of(kind: type[Kind], row: Row[Any], table: Table | None = None, **more: Any) -> Kind:
     """A record from the columns of a row, and what is said besides; faster of a whole ``table``."""
-    shared = _shared(kind, row._fields if table is None else table)  # type: ignore[arg-type]
-    return kind(**{name: row[place] for name, place in shared} | more)
+    names, cells = _shared(kind, row._fields if table is None else table)  # type: ignore[arg-type]
+    return kind(**{**dict(zip(names, cells(row), strict=False)), **more})
 
 
 def outcome_of(row: Row[Any]) -> Outcome:
