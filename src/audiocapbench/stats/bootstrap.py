@@ -113,18 +113,27 @@ def _rounds(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     nobody has seen yet: for means Gaffke's (2005), and for shares Clopper's and Pearson's."""
     rounds, generator = how.get("rounds", ROUNDS), np.random.default_rng(how.get("seed", SEED))
     worst, best = _unseen(units, aggregate, how)
-    table = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes])
+    every = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes])
+    table, places = _distinct(every)
     lows, highs = [], []
     for start in range(0, rounds, _ROUNDS_AT_ONCE):
         size = min(_ROUNDS_AT_ONCE, rounds - start)
         weights = generator.standard_exponential((size, len(table) + 1))
-        sums = weights[:, 1:] @ table
+        sums = (weights[:, 1:] @ table)[:, places]
         means = (sums[:, :-1] / sums[:, -1:]).reshape(size, *units.sums.shape[1:])
         scores = aggregate(means)
         share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
         lows.append(scores + share * (worst - scores))
         highs.append(scores + share * (best - scores))
     return np.concatenate(lows), np.concatenate(highs)
+
+
+def _distinct(table: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Columns that differ, and which of them each column is: pairs of few systems share theirs."""
+    seen: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(table.T)
+    places = np.array([seen.setdefault(one.tobytes(), len(seen)) for one in columns], np.int64)
+    return columns[np.unique(places, return_index=True)[1]].T, places
 
 
 def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
@@ -187,8 +196,10 @@ def permutation_tests(
     nothing, counts = counts == 0, np.maximum(counts, 1)
     base = np.where(nothing, 1.0, np.where(mask, first, 0.0).sum(axis=0) / counts)
     other = np.where(nothing, 1.0, np.where(mask, second, 0.0).sum(axis=0) / counts)
-    moves = units_of(np.where(mask, second - first, 0.0) / counts, clusters).sums
-    flat = moves.reshape(len(moves), -1)
+    # A move is a system's sum less another's: of many pairs of few systems each is added up once.
+    sides = np.stack([second, first], axis=1)
+    sums = units_of(np.where(mask[:, np.newaxis], sides, 0.0) / counts, clusters).sums
+    flat, places = _distinct(sums.reshape(len(sums), -1))
     seen = np.abs(aggregate(base[np.newaxis])[0] - aggregate(other[np.newaxis])[0])
     # Sums in another order differ in their last digits; equal differences must still count.
     enough = seen * (1 - 1e-9) - 1e-13
@@ -201,7 +212,8 @@ def permutation_tests(
         draw = np.random.default_rng(seed)
         blocks = (draw.integers(0, 2, (size, len(flat)), dtype=np.int8) for size in sizes)
     for swapped in blocks:
-        moved = (swapped.astype(np.float64) @ flat).reshape(-1, *base.shape)
+        added = (swapped.astype(np.float64) @ flat)[:, places].reshape(-1, 2, *base.shape)
+        moved = added[:, 0] - added[:, 1]
         hits += (np.abs(aggregate(base + moved) - aggregate(other - moved)) >= enough).sum(axis=0)
         done += len(swapped)
     return hits / done if countable else (hits + 1) / (done + 1)

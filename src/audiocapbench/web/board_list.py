@@ -116,8 +116,9 @@ class BoardList:
         return self._pairs(first, second, tuple(self._states((first, second)).values()))
 
     def _compare(self, first: int, second: int, _states: tuple[int, ...]) -> dict[str, Any]:
-        runs = map(self._store.run, (first, second))
-        return compared(*map(TableReader(self._store).read, runs)).to_dict()
+        read = TableReader(self._store).read
+        pair = read(self._store.run(first)), read(self._store.run(second))
+        return compared([pair])[0].to_dict()
 
     def clip(self, sample: str, scorers: Sequence[Scorer]) -> dict[str, Any] | None:
         """One sample with what every run said of it; None where there is none of that id."""

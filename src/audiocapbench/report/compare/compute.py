@@ -73,28 +73,53 @@ def compare_tables(
     The headline, which the verdict is about, is corrected over the runs alone, so that nothing else
     in a store changes it; then the other scores of all samples, and those of categories.
     """
-    pairs: list[PairedDifference] = []
-    found, refused = list[ComparisonResult](), list[str]()
+    found, refused, families = list[ComparisonResult](), list[str](), _Families()
     for other in others:
         try:
-            found.append(_compared(base, other, metrics, judges, clips, pairs, by_category))
+            own, rows = _compared(base, other, metrics, judges, clips, by_category)
         except ReportError as error:
             if len(others) == 1:
                 raise
             refused.append(f"Run {other.run.id} is left out: {error}.")
+            continue
+        found.append(own)
+        families.add(rows)
     if not found:
         raise ReportError(" ".join(refused))
     found[0] = replace(found[0], notes=(*found[0].notes, *refused))
-    heads = {id(one.differences[0]) for one in found}
-    for family in (0, 1, 2):
-        rows = [
-            one
-            for one in pairs
-            if family == (0 if id(one[0]) in heads else 1 if one[0].category == ALL else 2)
-        ]
-        _test(rows, correction, test)
+    _test([families], correction, test)
     made = [replace(one, correction=correction, test=test) for one in found]
     return replace(made[0], more=tuple(made[1:]))
+
+
+def compare_pairs(
+    pairs: Sequence[tuple[RunTable, RunTable]],
+) -> list[ComparisonResult | ReportError]:
+    """Each pair as ``compare_tables`` has it without categories, all tested in a few passes."""
+    found, tested = list[ComparisonResult | ReportError](), list[_Families]()
+    for pair in pairs:
+        try:
+            own, rows = _compared(*pair, (), (), 0, False)
+        except ReportError as error:
+            found.append(error)
+            continue
+        tested.append(_Families())
+        tested[-1].add(rows)
+        found.append(own)
+    _test(tested, Correction.HOLM, "permutation")
+    return found
+
+
+class _Families:
+    """Rows that are corrected together: headlines, other scores, and those of categories."""
+
+    def __init__(self) -> None:
+        self.rows: tuple[list[PairedDifference], ...] = ([], [], [])
+
+    def add(self, rows: "Sequence[PairedDifference]") -> None:
+        self.rows[0].append(rows[0])
+        for row in rows[1:]:
+            self.rows[1 if row[0].category == ALL else 2].append(row)
 
 
 def _compared(
@@ -103,9 +128,8 @@ def _compared(
     metrics: Sequence[str],
     judges: Sequence[str],
     clips: int,
-    pairs: "list[PairedDifference]",
     by_category: bool,
-) -> ComparisonResult:
+) -> "tuple[ComparisonResult, list[PairedDifference]]":
     runs = one.run, other.run
     samples, left_out = common_samples(one, other)
     between = f"runs {runs[0].id} and {runs[1].id}"
@@ -114,7 +138,6 @@ def _compared(
     if not scorers:
         raise ReportError(f"{between} have no score in common. {' '.join(notes)}".rstrip())
     own = _differences(scorers, (one, other), samples, by_category)
-    pairs += own
     differences = [row for row, _ in own]
     shown = list(dict.fromkeys(difference.scorer for difference in differences))
     ids = {sample.id for sample in samples}
@@ -128,7 +151,7 @@ def _compared(
         for scorer in shown
         if scorer.dimension in (None, OVERALL)
     }
-    return ComparisonResult(
+    result = ComparisonResult(
         *runs,
         labels([one, other]),
         len(samples),
@@ -140,6 +163,7 @@ def _compared(
         notes=tuple(notes),
         race=_raced(one, other),
     )
+    return result, own
 
 
 def _raced(one: RunTable, other: RunTable) -> str:
@@ -374,26 +398,30 @@ def _differences(
     ]
 
 
-def _test(rows: Sequence[PairedDifference], correction: Correction, test: Test) -> None:
-    """P-values, corrected over the rows that have clips enough; and what these rows could show."""
-    number = Counter(row.category for row, _ in rows)
-    tested = [(row, pair) for row, pair in rows if pair is not None]
-    pairs = [pair for _, pair in tested]
-    for (row, pair), value in zip(tested, p_values(pairs, test=test), strict=True):
+def _test(comparisons: Sequence[_Families], correction: Correction, test: Test) -> None:
+    """P-values, corrected over the rows of a family that have clips enough; and what these rows
+    could show."""
+    every = [one for own in comparisons for rows in own.rows for one in rows]
+    tested = [(row, pair) for row, pair in every if pair is not None]
+    values = p_values([pair for _, pair in tested], test=test)
+    for (row, pair), value in zip(tested, values, strict=True):
         second, first, drawn, clips = pair.resampled()
-        sides, bounds = (second, first), pair.bounds
+        row.p, sides, bounds = value, (second, first), pair.bounds
         row.ci = bootstrap.difference_interval(
             *sides, drawn, p=value, clusters=clips, bounds=bounds
         )
-        row.p = value
-    fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}
-    counted = [one for one in tested if one[1].clips >= fewest[one[0].category]]
-    adjusted = corrected(np.array([row.p for row, _ in counted], float), correction)
-    for (row, _), value in zip(counted, adjusted.tolist(), strict=True):
-        row.p_adjusted = value
-        level, top = power.ALPHA / len(counted), max(row.a or 0.0, row.b or 0.0)
-        least = power.visible(row.sd or 0.0, row.clips, level, top)
-        row.detectable = least if least and least < row.scorer.max_value else None
+    for rows in (rows for own in comparisons for rows in own.rows):
+        number = Counter(row.category for row, _ in rows)
+        fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}
+        counted = [
+            row for row, pair in rows if pair is not None and pair.clips >= fewest[row.category]
+        ]
+        adjusted = corrected(np.array([row.p for row in counted], float), correction)
+        for row, value in zip(counted, adjusted.tolist(), strict=True):
+            row.p_adjusted = value
+            level, top = power.ALPHA / len(counted), max(row.a or 0.0, row.b or 0.0)
+            least = power.visible(row.sd or 0.0, row.clips, level, top)
+            row.detectable = least if least and least < row.scorer.max_value else None
 
 
 def moved_samples(

@@ -10,7 +10,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
 from audiocapbench.meta.over_blind import BLIND, PERSON
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.compare.compute import compare_tables
+from audiocapbench.report.compare.compute import compare_pairs
 from audiocapbench.report.leaderboard.board import Board, PublishedEntry, Ranking
 from audiocapbench.report.leaderboard.build import verdict_of
 from audiocapbench.report.page import document as parts
@@ -206,31 +206,35 @@ def _anchors(data: BoardData) -> dict[str, list[float | None]]:
     return found
 
 
-def compared(one: RunTable, other: RunTable) -> parts.PairComparison:
-    """What ``audiocapbench compare`` says of two runs, or why it says nothing."""
-    runs = one.run.id, other.run.id
-    try:
-        found = compare_tables(one, other, by_category=False)
-    except ReportError as error:
-        return parts.PairComparison(runs=runs, verdict=f"{str(error).rstrip('.')}.")
-    rows = [
-        parts.ScoreDifference(
-            scorer=row.scorer.label,
-            n=row.n,
-            difference=row.difference,
-            interval=row.ci,
-            p=row.p_adjusted,
-        )
-        for row in found.differences
-    ]
-    return parts.PairComparison(runs=runs, verdict=found.verdict.words, rows=rows)
+def compared(
+    pairs: Sequence[tuple[RunTable, RunTable]],
+) -> list[parts.PairComparison]:
+    """What ``audiocapbench compare`` says of pairs of runs, or why it says nothing."""
+    made = []
+    for (one, other), found in zip(pairs, compare_pairs(pairs), strict=True):
+        runs = one.run.id, other.run.id
+        if isinstance(found, ReportError):
+            made.append(parts.PairComparison(runs=runs, verdict=f"{str(found).rstrip('.')}."))
+            continue
+        rows = [
+            parts.ScoreDifference(
+                scorer=row.scorer.label,
+                n=row.n,
+                difference=row.difference,
+                interval=row.ci,
+                p=row.p_adjusted,
+            )
+            for row in found.differences
+        ]
+        made.append(parts.PairComparison(runs=runs, verdict=found.verdict.words, rows=rows))
+    return made
 
 
 def compared_pairs(data: ReportData) -> list[parts.PairComparison]:
     """Pairs of runs, those of near ranks first, as many as take a few seconds."""
     most = max(1, _ROWS * _SAMPLES // (len(data.scorers) * max(len(data.samples), _SAMPLES)))
     near = sorted(combinations(range(len(data.runs)), 2), key=lambda pair: pair[1] - pair[0])
-    return [compared(data.runs[one].table, data.runs[other].table) for one, other in near[:most]]
+    return compared([(data.runs[one].table, data.runs[other].table) for one, other in near[:most]])
 
 
 def cell(one: Estimate | None) -> parts.Cell | None:
