@@ -158,7 +158,7 @@ def test_clips_too_large_for_a_page_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_folder(tmp_path, 2)
-    monkeypatch.setattr(html, "MOST_EMBEDDED", 10_000)
+    monkeypatch.setattr(html, "MOST_EMBEDDED", 1_000)
     with pytest.raises(ReportError, match="--audio link"):
         write_page(tmp_path, "control/right", audio="embed")
 

@@ -17,8 +17,8 @@ from audiocapbench.store import Store
 from audiocapbench.store.claims import TaskKey, Worker
 from audiocapbench.store.unsaved import AnswerRecord
 from browser import Opener, launched, visits
-from four_models import IDS, SAMPLES, put_models, put_unscored
-from made_store import MadeRun, begin_run
+from four_models import IDS, JUDGE, SAMPLES, put_models, put_unscored
+from made_store import MadeRun, begin_run, put_run
 from report_pages import EVIL, write_hostile_page
 from showing import Shown, showing
 
@@ -136,6 +136,25 @@ def test_a_run_that_goes_on_is_seen_as_it_goes(visit: Opener, tmp_path: Path) ->
             store.claims.release(worker)
             score_run(store, run, ["rouge_l"])
             seen.page.wait_for_selector("#leaderboard th.model:has-text('new/model')")
+            seen.page.close()
+
+
+def test_what_ranks_stays_while_runs_arrive(visit: Opener, tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        put_models(store)
+        with showing(store) as shown:
+            seen = visit(f"{shown.address}/")
+            scores = {"rouge_l": dict.fromkeys(IDS, 0.9)}
+            for number in range(4):  # as many without the judge as with it: it is no default now
+                put_run(store, MadeRun(f"new/model-{number}", scores), SAMPLES)
+            seen.says("#leaderboard .notice", "would now be ranked by rouge_l")
+            assert seen.page.input_value("#rank") == f"{JUDGE}: overall"
+            names = seen.page.locator("#leaderboard .board tbody .full")
+            assert set(names.all_inner_texts()[:2]) == {"acme/alpha", "acme/beta"}
+            seen.page.click("#leaderboard .notice button")
+            seen.says(".lead", "Ranked by rouge_l")
+            seen.until(lambda: names.all_inner_texts()[0].startswith("new/model"))
+            assert seen.page.locator("#leaderboard .notice").count() == 0
             seen.page.close()
 
 

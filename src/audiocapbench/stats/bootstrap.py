@@ -7,6 +7,8 @@ values that is Gaffke's bound (2005), which is too high no more often than it sa
 grades with 5 % zeros held the truth in 63 % of cases at n = 20.
 """
 
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -36,6 +38,7 @@ SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in 
 _LONG, _FARTHER = 1.2, 10.0  # of scores whose spread is so many times the score, times the largest
 _BEYOND = 30.0  # over n, how far beyond the longer tail its next value is reckoned with
 _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
+_MOST_KEPT = 2_500_000  # weights, some 20 MB
 
 
 _Ends = tuple[FloatArray, FloatArray]  # low and high ones of several intervals
@@ -111,21 +114,33 @@ def intervals(units: Units, aggregate: Aggregate, **how: Unpack[Resampling]) -> 
 def _rounds(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     """Scores (rounds, ...) of units weighted at random and one more, the worst and the best that
     nobody has seen yet: for means Gaffke's (2005), and for shares Clopper's and Pearson's."""
-    rounds, generator = how.get("rounds", ROUNDS), np.random.default_rng(how.get("seed", SEED))
+    rounds, seed = how.get("rounds", ROUNDS), how.get("seed", SEED)
     worst, best = _unseen(units, aggregate, how)
     every = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes])
     table, places = _distinct(every)
     lows, highs = [], []
-    for start in range(0, rounds, _ROUNDS_AT_ONCE):
-        size = min(_ROUNDS_AT_ONCE, rounds - start)
-        weights = generator.standard_exponential((size, len(table) + 1))
+    count = len(table) + 1
+    few = rounds * count <= _MOST_KEPT
+    for weights in _kept_weights(rounds, count, seed) if few else _weights(rounds, count, seed):
         sums = (weights[:, 1:] @ table)[:, places]
-        means = (sums[:, :-1] / sums[:, -1:]).reshape(size, *units.sums.shape[1:])
+        means = (sums[:, :-1] / sums[:, -1:]).reshape(len(sums), *units.sums.shape[1:])
         scores = aggregate(means)
         share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
         lows.append(scores + share * (worst - scores))
         highs.append(scores + share * (best - scores))
     return np.concatenate(lows), np.concatenate(highs)
+
+
+def _weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
+    draw = np.random.default_rng(seed)
+    for start in range(0, rounds, _ROUNDS_AT_ONCE):
+        yield draw.standard_exponential((min(_ROUNDS_AT_ONCE, rounds - start), count))
+
+
+@lru_cache(1)
+def _kept_weights(rounds: int, count: int, seed: int) -> list[FloatArray]:
+    """The same, not drawn again for the next score of as many samples."""
+    return list(_weights(rounds, count, seed))
 
 
 def _distinct(table: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:

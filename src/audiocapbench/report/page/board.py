@@ -34,7 +34,7 @@ from audiocapbench.version import VERSION
 BINS = 20
 FEWEST_MODELS = 4
 _FEWEST_PAIRS = 3
-_ROWS, _SAMPLES = 150, 1_000
+_ROWS, _SAMPLES = 600, 1_000
 """Differences, of so many samples, that a report tests beforehand: they take some five seconds."""
 
 

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import hashlib
+import io
 import json
 import os
 import struct
@@ -11,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote
@@ -44,6 +46,8 @@ MEDIA_TYPES = {
     ".mp3": "audio/mpeg",
     ".m4a": "audio/mp4",
 }
+_SMALL = 10_000  # bytes a second of what is made of larger sound, at the most
+_MP3_RATES = (16_000, 22_050, 24_000, 32_000)
 _ALIGNED = 8
 _TYPES = {"uint8": "<u1", "uint32": "<u4", "float32": "<f4"}
 _READERS = 4
@@ -155,28 +159,51 @@ def shown_answer(outcome: Outcome | None) -> dict[str, Any]:
     return shown | {"status": str(reply.status), "latency": latency, "cost": reply.cost_usd}
 
 
-def sounds_of(clips: Iterable[Clip], choice: AudioChoice, page: Path) -> dict[str, Sound]:
-    """The audio of clips by SHA-256, or why it cannot be played; nothing at all for ``none``."""
+def sounds_of(
+    clips: Iterable[Clip], choice: AudioChoice, page: Path, most: int = MOST_EMBEDDED
+) -> dict[str, Sound]:
+    """The audio of clips by SHA-256, or why it cannot be played; nothing at all for ``none``.
+
+    Embedded clips of more than ``most`` bytes in all are made smaller.
+    """
     if choice == "none":
         return {}
     distinct = list({clip.sha256: clip for clip in clips}.values())
-    size = sound_size(distinct)
-    if choice == "embed" and size > MOST_EMBEDDED:
+    smaller = choice == "embed" and sound_size(distinct) > most
+    if smaller and (size := sound_size(distinct, smaller=True)) > most:
         raise ReportError(
-            f"the clips have {size / 1e6:,.0f} MB; a page takes {MOST_EMBEDDED / 1e6:,.0f} MB at "
+            f"the clips have {size / 1e6:,.0f} MB; a page takes {most / 1e6:,.0f} MB at "
             "most. Use --audio link, or --audio none"
         )
     with ThreadPoolExecutor(_READERS) as readers:
-        sounds = readers.map(lambda clip: _sound(clip, choice, page), distinct)
+        sounds = readers.map(lambda clip: _sound(clip, choice, page, smaller), distinct)
         return {clip.sha256: sound for clip, sound in zip(distinct, sounds, strict=True)}
 
 
-def sound_size(clips: Iterable[Clip]) -> int:
-    paths = {clip.sha256: clip.path for clip in clips if not clip.is_absent}
-    return sum(path.stat().st_size for path in paths.values() if path.is_file())
+def sound_size(clips: Iterable[Clip], *, smaller: bool = False) -> int:
+    """Bytes of all clips as they are, or no more than ``_transcoded`` makes of them."""
+    own = {clip.sha256: clip for clip in clips if not clip.is_absent and clip.path.is_file()}
+    smaller = smaller and find_spec("soundfile") is not None
+    return sum(
+        min(size, int(clip.duration_s * _SMALL)) if smaller else size
+        for clip in own.values()
+        for size in (clip.path.stat().st_size,)
+    )
 
 
-def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
+def _transcoded(content: bytes, rate: int) -> tuple[bytes, str]:
+    """One channel of a clip as MP3, or as Opus where libsndfile has none, and its media type."""
+    import soundfile
+
+    has_mp3 = "MP3" in soundfile.available_formats()
+    rate = (rate if rate in _MP3_RATES else max(_MP3_RATES)) if has_mp3 else 24_000
+    sound, made = audio.decode(content, mono=True, rate=rate), io.BytesIO()
+    how = ("MP3", "MPEG_LAYER_III") if has_mp3 else ("OGG", "OPUS")
+    soundfile.write(made, sound.samples, rate, format=how[0], subtype=how[1])
+    return made.getvalue(), "audio/mpeg" if has_mp3 else "audio/ogg"
+
+
+def _sound(clip: Clip, choice: AudioChoice, page: Path, smaller: bool) -> Sound:
     if clip.is_absent:
         return Sound(_SILENCE, missing="only references were given for this run")
     content = b""
@@ -192,11 +219,13 @@ def _sound(clip: Clip, choice: AudioChoice, page: Path) -> Sound:
                     for block in stream.blocks
                 ]
             )
+        kind = MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
+        if smaller and len(content) > clip.duration_s * _SMALL:
+            content, kind = _transcoded(content, clip.rate)
     except AudioError as error:
         return Sound(_SILENCE, missing=f"the file {error.reason}")
     edges = np.linspace(0, len(levels), POINTS + 1).astype(int)[:-1]
     peaks = np.stack([np.minimum.reduceat(levels, edges), np.maximum.reduceat(levels, edges)])
-    kind = MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
     if choice == "link":
         return Sound(peaks, kind, link=_link(clip.path, page))
     return Sound(peaks, kind, content=base64.b64encode(content).decode("ascii"))
@@ -224,6 +253,7 @@ SERVED_SCRIPTS = (*VIEWS, "served.js", "live.js", "app.js")
 STYLES = ("base.css", "board.css", "explore.css")
 
 MOST_MAILED = 25_000_000  # bytes of a page
+_ROOM = 2_000_000  # of these, for what is not sound
 
 
 class PageFile(NamedTuple):
@@ -249,7 +279,8 @@ def write_report(
 ) -> PageFile:
     """Write runs of one benchmark as a page; what is computed for it is kept in the store.
 
-    ``auto`` embeds the sound where the page stays small enough for a mail, and else links to it.
+    ``auto`` embeds the sound where the page stays small enough for a mail, as one channel of MP3
+    where that takes it, and else links to it.
     ``facts`` replace those of the board.
     """
     clips = [sample.clip for sample in data.samples]
@@ -257,10 +288,11 @@ def write_report(
     board.pairs = compared_pairs(data)
     keep_estimates(store, (one.table for one in data.runs))
     choices: list[AudioChoice] = ["embed", "link"] if audio == "auto" else [audio]
-    if audio == "auto" and sound_size(clips) * 4 // 3 >= MOST_MAILED:  # base64 adds a third
+    most = MOST_EMBEDDED if audio == "embed" else (MOST_MAILED - _ROOM) * 3 // 4  # as base64
+    if audio == "auto" and sound_size(clips, smaller=True) > most:
         choices = ["link"]
     for choice in choices:
-        sounds = sounds_of(clips, choice, path)
+        sounds = sounds_of(clips, choice, path, most)
         page = render_page(
             "report.html",
             SCRIPTS,

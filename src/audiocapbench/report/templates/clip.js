@@ -20,6 +20,15 @@ class ClipView {
     this.box.replaceChildren();
   }
 
+  // A link to what is not here, such as a sample of another benchmark.
+  missing(id, first) {
+    this.close();
+    const say = make("div", "", make("h2", "", "No such sample"), make("p", "", "There is no sample ", foreign("b", "", beginning(plain(id), 80)), " here: the link may be of another benchmark, or of other runs."), button("Show the first sample", first));
+    say.setAttribute("role", "alert");
+    say.firstChild.tabIndex = -1;
+    this.box.replaceChildren(say);
+  }
+
   show(clip, query) {
     if (clip.id !== this.id) {
       this.player?.close();

@@ -1,5 +1,7 @@
 // The explorer: search, filters, the list and the open sample, tied together by the address.
 
+const NO_FILTERS = { q: "", category: "", status: "", score: "", model: "", low: "", high: "", sort: "", hide: "" };
+
 class ExploreView {
   constructor(app) {
     this.app = app;
@@ -34,7 +36,7 @@ class ExploreView {
     form.addEventListener("input", () => this.changed());
     form.addEventListener("reset", (event) => {
       event.preventDefault();
-      this.app.state.set({ q: "", category: "", status: "", score: "", model: "", low: "", high: "", sort: "", hide: "" });
+      this.app.state.set(NO_FILTERS);
     });
     for (const [id, checked] of [["all", true], ["none", false]]) {
       at(id).addEventListener("click", () => {
@@ -126,9 +128,7 @@ class ExploreView {
   async open(id, query, asked) {
     const clip = await this.app.source.clip(id);
     if (clip === null) {
-      at("trouble").textContent = `There is no sample ${beginning(plain(id), 80)} here.`;
-      at("trouble").hidden = false;
-      at("trouble").scrollIntoView({ block: "center" });
+      this.view.missing(id, () => this.app.state.set({ clip: "", ...NO_FILTERS }));
       return;
     }
     this.view.show(clip, query);
@@ -154,7 +154,6 @@ class ExploreView {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.closest("input, select, textarea");
     if (event.key === "Escape" && this.app.state.tab === "explore") {
-      if (typing && typing.type === "search" && typing.value) return;
       if (typing) at("list").focus();
       else this.back();
     } else if (typing || !at("letters").checked) return;

@@ -23,6 +23,9 @@ class LeaderboardView {
   constructor(app) {
     this.app = app;
     this.sort = null; // By rank.
+    const close = (leaving) => leaving && this.tools?.querySelector(".columns").removeAttribute("open");
+    addEventListener("click", ({ target }) => close(!target.closest?.(".columns")));
+    addEventListener("keydown", ({ key }) => close(key === "Escape"));
   }
 
   render(box) {

@@ -1,0 +1,214 @@
+"""The board in a real browser: 13 and 60 models, any column, any score, on a laptop and a phone."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+
+from audiocapbench.report.page import html
+from audiocapbench.store import Store
+from browser import Opener, Visit, launched, visits
+from folders import write_lines
+from many_models import JUDGE, NAMES, put_many
+from needs import needs, needs_program
+from report_pages import gathered_runs, write_page
+
+needs("playwright")
+needs_program("chromium")
+
+LAPTOP, TABLET, PHONE = ({"width": wide, "height": 900} for wide in (1440, 1024, 390))
+
+
+def written(folder: Path, models: int, clips: int) -> str:
+    with Store.open(str(folder / "runs.db")) as store:
+        data = gathered_runs(store, put_many(store, models, clips))
+        html.write_report(store, data, folder / "page.html", title="Many")
+    return (folder / "page.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def thirteen(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(tmp_path_factory.mktemp("thirteen"), 13, 30)
+
+
+@pytest.fixture(scope="module")
+def sixty(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(tmp_path_factory.mktemp("sixty"), 60, 12)
+
+
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page whose clips were too large for it as they are."""
+    place = tmp_path_factory.mktemp("heard")
+    rows = []
+    for number in range(2):
+        times = np.arange(2 * 44_100) / 44_100
+        tone = 0.3 * np.sin(2 * np.pi * 300 * (number + 1) * times)
+        soundfile.write(place / f"{number}.wav", np.stack([tone, tone], axis=1), 44_100)
+        rows.append({"file_name": f"{number}.wav", "id": str(number), "references": ["A tone."]})
+    write_lines(place, rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(html, "MOST_EMBEDDED", 400_000)
+        return write_page(place, "control/safe", audio="embed").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(thirteen: str, sixty: str, heard: str) -> Iterator[Any]:
+    yield from launched()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Opener]:
+    yield from visits(browser)
+
+
+def boxes(seen: Visit, selector: str) -> list[dict[str, float]]:
+    every = "all => all.map(one => one.getBoundingClientRect().toJSON())"
+    found: list[dict[str, float]] = seen.page.locator(selector).evaluate_all(every)
+    return found
+
+
+def names(seen: Visit) -> list[str]:
+    found: list[str] = seen.page.locator("#leaderboard .board tbody .full").all_inner_texts()
+    return found
+
+
+def marks(seen: Visit) -> list[tuple[str, str]]:
+    read = "all => all.map(one => [one.getAttribute('class'), one.firstChild.getAttribute('d')])"
+    return [tuple(one) for one in seen.page.locator("#leaderboard .board .key").evaluate_all(read)]
+
+
+def test_thirteen_models_and_who_is_best_are_seen_at_once(visit: Opener, thirteen: str) -> None:
+    seen = visit(thirteen, viewport=LAPTOP)
+    said = seen.page.inner_text(".verdict")
+    assert said.startswith(f"{NAMES[0]} leads in {JUDGE}: overall on 30 samples; {NAMES[1]}, ")
+    assert said.endswith("may be as good.")
+    assert "p = " in seen.page.inner_text(".lead .soft")
+    rows = boxes(seen, "#leaderboard .board tbody tr")
+    assert len(rows) == 13
+    assert all(one["height"] <= 42 and one["bottom"] <= 900 for one in rows)
+    assert all(one["height"] < 30 for one in boxes(seen, "#leaderboard .board tbody .full"))
+    assert len(set(marks(seen))) == 13
+    long = seen.page.locator("#leaderboard .board tbody .link", has_text="endpoint/")
+    assert long.get_attribute("title").startswith(max(NAMES, key=len))
+    width = "one => one.querySelector('.full').getBoundingClientRect().width"
+    short = long.evaluate(width)
+    long.focus()
+    seen.page.keyboard.press("Shift+Tab")
+    seen.page.keyboard.press("Tab")
+    assert long.evaluate(width) > short + 100
+    assert seen.page.locator(".board td.best").count() == 0
+    for size, wide in ((TABLET, 1024), (PHONE, 390)):
+        seen.page.set_viewport_size(size)
+        seen.page.reload()
+        seen.page.wait_for_selector("body[data-shown]", state="attached")
+        for tab in ("matrix", "compare", "leaderboard"):
+            seen.page.click(f"#tab-{tab}")
+            seen.until(f"document.body.dataset.shown === '{tab}'")
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= wide, tab
+        assert all(one["height"] <= 42 for one in boxes(seen, "#leaderboard .board tbody tr"))
+
+
+def test_what_ranks_and_which_columns_are_shown_is_in_the_address(
+    visit: Opener, thirteen: str
+) -> None:
+    seen = visit(thirteen, viewport=LAPTOP)
+    shown = seen.page
+    assert "rank=openai" in shown.evaluate("location.hash")
+    shown.select_option("#rank", "rouge_l")
+    seen.says(".lead", "Ranked by rouge_l, from 0 to 1")
+    assert "rouge_l on 30 samples" in shown.inner_text(".verdict")
+    shown.click(".columns summary")
+    shown.uncheck(".columns label:has-text('categories') input")
+    shown.check(".columns label:has-text('music') input")
+    shown.click("h1")
+    assert shown.locator(".columns[open]").count() == 0
+    head = shown.locator("#leaderboard .board thead th")
+    seen.until(lambda: any(one.startswith("music") for one in head.all_inner_texts()))
+    assert shown.locator(".spark").count() == 0
+    for column in range(1, shown.locator("#leaderboard .board .sort").count() - 1):
+        button = shown.locator("#leaderboard .board .sort").nth(column)
+        button.click()
+        assert shown.locator("#leaderboard th[aria-sort]").count() == 1
+        order = names(seen)
+        button.click()
+        assert names(seen) != order
+    again = visit(shown.evaluate("location.href"), viewport=LAPTOP)
+    assert again.page.input_value("#rank") == "rouge_l"
+    assert again.page.locator("#leaderboard .board thead").inner_text().count("music") == 1
+    again.page.fill("#find", "qwen")
+    again.becomes(lambda: len(names(again)), 2)
+    again.page.fill("#find", "nobody")
+    again.page.click("button:has-text('Show all')")
+    again.becomes(lambda: len(names(again)), 13)
+
+
+def test_any_two_scores_are_drawn_against_each_other(visit: Opener, thirteen: str) -> None:
+    seen = visit(f"{thirteen}#leaderboard&x=cost&y=rouge_l", viewport=LAPTOP)
+    assert seen.page.locator("svg.figure .point").count() == 13
+    axes = "svg.figure .axis-name"
+    assert seen.page.locator(axes).all_text_contents()[0] == "dollars per 1,000 samples →"
+    seen.page.select_option("#axis-x", f"{JUDGE}: accuracy")
+    seen.says(axes, f"{JUDGE}: accuracy →")
+    assert "control/safe" in seen.page.inner_text("#leaderboard .legend")
+    assert seen.page.locator("td.axis .reference").count() == 13
+
+
+def test_the_matrix_shows_where_models_fail_together(visit: Opener, thirteen: str) -> None:
+    seen = visit(f"{thirteen}#matrix", viewport=LAPTOP)
+    lines = seen.page.locator("#matrix [role=option]")
+    means = [float(one) for one in lines.locator(".num >> nth=0").all_inner_texts()]
+    assert means == sorted(means)
+    assert lines.first.locator(".cell").count() == 13
+    seen.page.select_option("#matrix-sort", "differ")
+    spread = "#matrix [role=option] .num.soft"
+    seen.until(lambda: is_falling(seen.page.locator(spread).all_inner_texts()))
+    seen.page.locator("#matrix [role=option] >> nth=2 >> .cell >> nth=1").click()
+    seen.until("document.body.dataset.shown === 'explore'")
+    assert seen.page.input_value("#model") == "gemini/gemini-2.5-pro"
+    assert "clip=s00" in seen.page.evaluate("location.hash")
+
+
+def is_falling(texts: list[str]) -> bool:
+    values = list(map(float, texts))
+    return len(values) > 5 and all(one >= other for one, other in itertools.pairwise(values))
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_sixty_models_are_legible_to_everybody(
+    visit: Opener, sixty: str, size: dict[str, int]
+) -> None:
+    needs_program("axe-core")
+    seen = visit(sixty, viewport=size, color_scheme="dark", bypass_csp=True)
+    assert len(set(marks(seen))) == 60
+    for tab in ("matrix", "leaderboard"):
+        seen.page.click(f"#tab-{tab}")
+        seen.until(f"document.body.dataset.shown === '{tab}'")
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        if (tab == "matrix") == (size is LAPTOP):
+            assert seen.violations() == [], tab
+
+
+def test_every_pair_of_a_report_has_intervals_and_p(visit: Opener, thirteen: str) -> None:
+    seen = visit(f"{thirteen}#compare&a=a%2Fb-1&b=control%2Fsafe", viewport=LAPTOP)
+    seen.says("#compare .verdict", "a/b-1 beats control/safe by")
+    lines = seen.page.locator("#compare .two tbody tr")
+    for cells in (lines.nth(row).locator("td.num") for row in range(lines.count())):
+        difference, p = cells.all_inner_texts()[-2:]
+        assert " to " in difference
+        assert p.startswith("< ") or 0 <= float(p) <= 1
+
+
+def test_a_page_whose_clips_were_too_large_plays_them_made_smaller(
+    visit: Opener, heard: str
+) -> None:
+    seen = visit(f"{heard}#clip=1")
+    seen.page.wait_for_selector(".sound[data-drawn=yes]")
+    seen.page.evaluate("document.querySelector('audio').play()")
+    seen.until("document.querySelector('audio').currentTime > 0.1")
+    seconds = seen.page.evaluate("document.querySelector('audio').duration")
+    assert seconds == pytest.approx(2.0, abs=0.1)
