@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from audiocapbench.table.escape_controls import escape_line
@@ -25,8 +26,8 @@ def print_table(console: "Console", table: Table) -> None:
 
     room = console.width
     if table.stacks and table_width(table.text_columns()) > room:
-        head = filter(None, [*table.verdicts, table.title])
-        for line in (*head, *_stacked(table, room), *table.notes):
+        said = [textwrap.wrap(one, room, **_WHOLE_WORDS) for one in (table.title, *table.notes)]
+        for line in (*table.verdicts, *said[0], *_stacked(table, room), *chain(*said[1:])):
             console.print(Text(escape_line(line)), soft_wrap=True)
         return
     columns, left_out = fitted(table, room)
@@ -75,7 +76,7 @@ def _stacked(table: Table, width: int) -> Iterator[str]:
     """What no table of this width can show: a name, and below it what is known of it."""
     names, *facts = table.text_columns()
     for at, (name,) in enumerate(names.cells):
-        yield name
+        yield from textwrap.wrap(name, width, subsequent_indent="    ", **_WHOLE_WORDS)
         for one in facts:
             (fact,), (heading,) = one.cells[at], one.heading
             words = fact if heading == "description" else f"{heading}: {fact}"
