@@ -9,7 +9,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from audiocapbench.annotate.split import key_of, provenance
 from audiocapbench.annotate.stage import (
@@ -27,8 +27,7 @@ from audiocapbench.meta.pairs import CaptionPair, preferred
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store.cache import STAGES, StageRecord
 
-Opponent = Literal["safe", "wrong", "human"]
-_KINDS: tuple[Opponent, ...] = ("safe", "wrong", "human")
+_KINDS = ("safe", "wrong", "human")
 AB, REL = "ab.csv", "rel.csv"
 BASIC = 3.0
 """A basic match on the scale of REL; what lies below it is rejected."""
@@ -136,12 +135,12 @@ def _item(sheet: str, *content: str) -> str:
 
 def _opponents(
     good: Sequence[str], human: Mapping[str, str], pairs: int, draw: random.Random
-) -> list[tuple[str, Opponent]]:
+) -> list[tuple[str, str]]:
     """As many pairs, the kinds of opponents in turn, each clip with each of them at most once."""
     left = {kind: [clip for clip in good if kind != "human" or clip in human] for kind in _KINDS}
     for own in left.values():
         draw.shuffle(own)
-    found: list[tuple[str, Opponent]] = []
+    found: list[tuple[str, str]] = []
     while any(left.values()):
         found += [(left[kind].pop(), kind) for kind in _KINDS if left[kind]]
     found = found[:pairs]

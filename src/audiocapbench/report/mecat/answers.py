@@ -258,10 +258,10 @@ def stability_report(
         sizes = [max(_FEWEST, round(percent * len(own) / 100)) for percent in percents]
         scores = 100 * resampled_date(corpus, sizes, rounds)
         rows = [_spread(group, *one) for one in zip(percents, sizes, scores, strict=True)]
-        date, printed = 100 * whole_date(corpus), published().stability.whole.get(group)
+        date, printed = 100 * whole_date(corpus), published().stability["whole"].get(group)
         facts[group] = {"n": len(own), "date": date, "sizes": rows, "published": printed}
         title = f"{given.name}: DATE (%) of {group}, {date:.2f} on all {len(own):,}"
-        paper = f"The paper ({published().stability.model}, "
+        paper = f"The paper ({published().stability['model']}, "
         below = [paper + NOTES["printed"].format_map(printed)] if printed else []
         tables.append(Table(title, rows, _COLUMNS, below))
     if not tables:
@@ -292,5 +292,5 @@ def _spread(group: str, percent: float, size: int, scores: FloatArray) -> Row:
         "high": high,
         "largest_deviation": max(highest - mean, mean - lowest),
         "cv": 100 * deviation / mean if mean else None,
-        "published_cv": published().stability.cv.get(group, {}).get(percent),
+        "published_cv": published().stability["cv"].get(group, {}).get(f"{percent:g}"),
     }
