@@ -198,6 +198,21 @@ def mine(tmp_path: Path) -> Path:
     return tmp_path / "mine.toml"
 
 
+def test_captions_are_scored_by_a_file_and_where_it_lies_does_not_matter(mine: Path) -> None:
+    folder = mine.parent / "a [b]"
+    folder.mkdir()
+    for one in [*mine.parent.glob("*.*")]:
+        one.rename(folder / one.name)
+    assert len(open_benchmark(str(folder / "mine.toml")).samples) == 2
+    (folder / "said.csv").write_text("id,prediction\na.wav,One.\nb.wav,Three.\n")
+    done = run_command(
+        *("score", "--predictions", str(folder / "said.csv"), "--metrics", "rouge_l", "--json"),
+        *("--benchmark", str(folder / "mine.toml"), "--references", str(folder / "captions.tsv")),
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["metrics"]["rouge_l"]["score"] == 1.0
+
+
 def test_a_users_file_runs_like_a_name(mine: Path, tmp_path: Path) -> None:
     made = open_benchmark(str(mine))
     assert made.name == "mine"
@@ -220,6 +235,7 @@ def test_a_users_file_runs_like_a_name(mine: Path, tmp_path: Path) -> None:
         ('audio = "clip"', 'audio = "clap"', "has no column 'clap'; did you mean 'clip'?"),
         ('["first", "second"]', '["first", "secnd"]', "has no column 'first+secnd'"),
         ('transcript = "said"', 'transcript = "sad"', "has no column 'sad'"),
+        ("transcript =", "transcrpt =", "columns.transcrpt"),
         ("category =", "categroy =", "categroy: is no key; did you mean 'category'?"),
         ('folder = "."', 'foldr = "."', "data.foldr: is no key; did you mean 'folder'?"),
         ('folder = "."', 'folder = ".."', "leads out of the folder"),
@@ -305,8 +321,9 @@ def test_new_writes_a_file_that_check_finds_nothing_wrong_with(mine: Path) -> No
     assert "expected.sha256 is wrong" in done.stderr
 
 
-def test_check_of_a_shipped_benchmark_fetches_nothing() -> None:
-    done = run_command("benchmarks", "check", "clotho", "--json")
+@pytest.mark.parametrize(("name", "lacks"), [("clotho", "data.revision"), ("musiccaps", "sha256")])
+def test_check_of_a_shipped_benchmark_fetches_nothing(name: str, lacks: str) -> None:
+    done = run_command("benchmarks", "check", name, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["on disk"] == "no"
-    assert "data.revision" in json.loads(done.stdout)["lacks"][-1]
+    assert lacks in json.loads(done.stdout)["lacks"][-1]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from audiocapbench import open_benchmark
 from audiocapbench.benchmarks.benchmark_file import read_benchmark_file, shelf
 from audiocapbench.data.predictions import read_predictions
 from audiocapbench.data.row import read_references
@@ -50,6 +51,14 @@ def test_published_scores_are_what_their_captions_score(
     for one, made in zip(here, compute([one.metric for one in here], said, held_to), strict=True):
         assert made.score == pytest.approx(one.value, abs=1e-4)
         assert made.score == pytest.approx(one.recomputed or one.value, abs=1e-6)
+
+
+@needs_shared
+def test_the_published_list_of_musiccaps_has_as_many_clips_as_its_file_says() -> None:
+    place = SHARED / "musiccaps/musiccaps-public.csv"
+    made = open_benchmark("musiccaps", references=place)
+    assert len(made.samples) == 2858
+    assert {one.category for one in made.samples} == {"music"}
 
 
 @needs_shared

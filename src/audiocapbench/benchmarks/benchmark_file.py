@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal, Unpack
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from audiocapbench.asking import ClipOptions
-from audiocapbench.benchmarks import audio_tables
 from audiocapbench.benchmarks.benchmark import Benchmark
 from audiocapbench.benchmarks.captioning import (
     AUDIOCAPBENCH,
@@ -31,7 +30,7 @@ from audiocapbench.benchmarks.choices import as_choices
 from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.data import MissingClip, Sample, open_folder
 from audiocapbench.data.categories import UNCATEGORISED
-from audiocapbench.data.columns import Reading
+from audiocapbench.data.columns import Reading, names_of
 from audiocapbench.data.folder import (
     METADATA_FILES,
     TABLE,
@@ -59,7 +58,7 @@ LICENCES = (
 _SHELF = files("audiocapbench.benchmarks").joinpath("shelf")
 _IN_PATTERN = re.compile(r"\{(\w+)\}")
 _Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
-_Several = _Text | tuple[_Text, ...]
+_Roles = Literal["audio", "references", "id", "category", "instruction", "transcript", "options"]
 
 
 class _FilePart(BaseModel, extra="forbid", frozen=True, allow_inf_nan=False):
@@ -98,29 +97,6 @@ class DataPlace(_FilePart, frozen=True):
         return f"hf://datasets/{self.hub}{revision}" + (f":{self.split}" if self.split else "")
 
 
-class ColumnNames(_FilePart, frozen=True):
-    """Columns by role; references, and the options of a question, may stand in several.
-
-    The audio of a table may be a pattern, such as ``{youtube_id}_{start_time}.wav``.
-    """
-
-    audio: _Text | None = None
-    references: _Several | None = None
-    id: _Text | None = None
-    category: _Text | None = None
-    instruction: _Text | None = None
-    transcript: _Text | None = None
-    options: _Several | None = None
-
-    def mapped(self, audio: str = "audio") -> dict[str, str]:
-        """Columns by role for a reader that calls that of the clip ``audio``."""
-        given = self.model_dump(exclude_none=True, exclude={"options"})
-        return {
-            audio if role == "audio" else role: one if isinstance(one, str) else "+".join(one)
-            for role, one in given.items()
-        }
-
-
 class ExpectedData(_FilePart, frozen=True):
     """What the data must be: how many samples, and the fingerprint that ``check`` shows."""
 
@@ -150,6 +126,8 @@ class BenchmarkFile(_FilePart, frozen=True):
         verified: Whether somebody opened the real data by this file.
         missing: What the data is known to lack beside what was published.
         options: Of every question, where no column has them, such as yes and no.
+        columns: By role; several may hold references or options, and the audio of a table may be a
+            pattern, such as ``{youtube_id}_{start_time}.wav``.
         traits: As plug-ins declare them.
     """
 
@@ -166,7 +144,7 @@ class BenchmarkFile(_FilePart, frozen=True):
     category: str = ""
     options: tuple[_Text, ...] = ()
     data: DataPlace
-    columns: ColumnNames = ColumnNames()
+    columns: dict[_Roles, _Text | tuple[_Text, ...]] = {}
     traits: dict[str, Any] = {}
     expected: ExpectedData = ExpectedData()
     published: tuple[PublishedScore, ...] = ()
@@ -183,8 +161,7 @@ class BenchmarkFile(_FilePart, frozen=True):
 
     @model_validator(mode="after")
     def _of_its_task(self) -> "BenchmarkFile":
-        named = bool(self.options) + (self.columns.options is not None)
-        if named != (self.task == CHOICE):
+        if bool(self.options) + ("options" in self.columns) != (self.task == CHOICE):
             raise ValueError(
                 "options, or columns.options, goes with task = 'choice' and only there"
             )
@@ -196,13 +173,19 @@ class BenchmarkFile(_FilePart, frozen=True):
         given = (given if self.task == CHOICE else {}) | self.traits
         return Traits.from_dict(given, f"{self.name}: traits")
 
+    def mapped(self, audio: str = "audio") -> dict[str, str]:
+        """Columns by role for a reader that calls that of the clip ``audio``; no pattern."""
+        given = {audio if role == "audio" else str(role): one for role, one in self.columns.items()}
+        names = {role: "+".join(names_of(one)) for role, one in given.items() if role != "options"}
+        return {role: one for role, one in names.items() if "{" not in one}
+
     def asked(self, found: Benchmark, *, rotate: bool = False) -> Benchmark:
         """What is asked of samples: captions, or a choice of options."""
         if self.task != CHOICE:
             return found
-        columns = self.columns.options or ()
-        columns = (columns,) if isinstance(columns, str) else columns
-        return as_choices(found, columns, self.options, rotate=rotate)
+        return as_choices(
+            found, names_of(self.columns.get("options", ())), self.options, rotate=rotate
+        )
 
 
 def find_file(name: str) -> Path | None:
@@ -265,6 +248,8 @@ def open_file(
     **clips: Unpack[ClipOptions],
 ) -> Benchmark:
     """Open the benchmark of a file; ``out`` is where a repository's clips are to be put."""
+    from audiocapbench.benchmarks import audio_tables
+
     file = read_benchmark_file(path)
     for option, value in options.items():
         if value not in ("yes", "no"):
@@ -279,7 +264,7 @@ def open_file(
         how = file.name if file.name in shelf() else str(path)
         opened = audio_tables.open_hub(
             file.data.target,
-            file.columns.mapped(),
+            file.mapped(),
             f"{how}[download=yes]",
             keep=file.data.keep,
             out=out,
@@ -299,10 +284,14 @@ def open_file(
 
 
 def _of_references(file: BenchmarkFile, path: Path) -> Benchmark:
-    """The benchmark without its audio, of a file of references."""
-    reading = Reading(path)
-    samples = read_references(path, reading)
-    own = [replace(one, category=one.category or file.category or UNCATEGORISED) for one in samples]
+    """The benchmark without its audio, of its table or another file of references."""
+    columns = file.mapped("file_name") if path.name == Path(file.data.table or "").name else None
+    reading = Reading(path, columns)
+    own = [
+        replace(one, category=one.category or file.category or UNCATEGORISED)
+        for one in read_references(path, reading)
+        if all(str(one.details.get(name, own)) == own for name, own in file.data.keep.items())
+    ]
     return Benchmark(file.name, path.parent, own, reading=reading)
 
 
@@ -318,7 +307,7 @@ def _folder(
     if place.table is None:
         return open_folder(root, **clips)
     if data is None and file.name in shelf():
-        named = file.columns.audio or "named as in it"
+        named = file.columns.get("audio", "named as in it")
         raise BenchmarkError(f"{file.name} needs `data` DIR: {place.table}, and clips {named}")
     table, entries, missing = root / place.table, list[FolderEntry](), list[MissingClip]()
     for at, (row, name) in enumerate(_rows(file, table)):
@@ -334,11 +323,11 @@ def _folder(
 
 def _rows(file: BenchmarkFile, table: Path) -> Iterator[tuple[MetadataRow, str]]:
     """The rows of a table that are to be kept, each with the name of its clip's file."""
-    columns = file.columns.mapped("file_name")
-    pattern = columns.pop("file_name") if "{" in columns.get("file_name", "") else None
+    columns = file.mapped("file_name")
+    pattern = None if "file_name" in columns else file.columns.get("audio")
     reading, said, keep = Reading(table, columns), columns.pop("transcript", None), file.data.keep
     samples = read_references(table, reading)
-    for name in (*keep, *_IN_PATTERN.findall(pattern or ""), *([said] if said else [])):
+    for name in (*keep, *_IN_PATTERN.findall(str(pattern or "")), *([said] if said else [])):
         if name not in reading.names:
             near = did_you_mean(name, reading.names, "it has")
             raise DatasetError(f"{table}: has no column {name!r}{near}")
@@ -349,7 +338,7 @@ def _rows(file: BenchmarkFile, table: Path) -> Iterator[tuple[MetadataRow, str]]
         about: dict[str, Any] = {"id": one.id, "references": [*one.references]}
         about["file_name"] = one.clip.file_name
         if pattern is not None:
-            parts = _IN_PATTERN.split(pattern)  # words and names of columns in turn
+            parts = _IN_PATTERN.split(str(pattern))  # words and names of columns in turn
             parts[1::2] = [str(cells.get(name)) for name in parts[1::2]]
             about["file_name"] = "".join(parts)
         about |= {name: own for name in ("category", "instruction") if (own := getattr(one, name))}
@@ -384,19 +373,17 @@ def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], lis
     facts |= {"verified": "yes" if file.verified else "no", "missing": file.missing}
     facts["metrics"] = ", ".join(file.own_traits.metrics)
     lacks = [f"expected.{one}" for one, own in file.expected if own is None]
-    lacks += ["data.revision: what is fetched may change"] * bool(
-        file.data.hub and not file.data.revision
-    )
+    if file.data.hub and not file.data.revision:
+        lacks.append("data.revision: what is fetched may change")
     try:
         made = open_file(path, {}, data)
-    except DatasetError as error:
-        if "nothing is downloaded unasked" not in str(error):
+    except (BenchmarkError, DatasetError) as error:
+        if not any(words in str(error) for words in ("nothing is downloaded", "needs `data`")):
             raise
         return facts | {"on disk": "no"}, lacks
-    facts |= {"on disk": made.presence, "samples": len(made.samples)}
-    return facts | {"references": sum(len(one.references) for one in made.samples)} | {
-        "sha256": made.fingerprint
-    }, lacks
+    references = sum(len(one.references) for one in made.samples)
+    facts |= {"on disk": made.presence, "samples": len(made.samples), "references": references}
+    return facts | {"sha256": made.fingerprint}, lacks
 
 
 def write_new(folder: Path, *, force: bool = False) -> Path:

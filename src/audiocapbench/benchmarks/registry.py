@@ -107,8 +107,9 @@ def open_benchmark(
     if known in _BUILT_IN:
         load = _BUILT_IN[known]
         return load(**_arguments(name, load, arguments))
-    if file := find_file(name if name.endswith(FILE_ENDING) else known):
-        options = options_of(f"{file.stem}{name[len(known) :]}", FILE_OPTIONS)
+    plain = name if name.endswith(FILE_ENDING) else known
+    if file := find_file(plain):
+        options = options_of(f"benchmark{name[len(plain) :]}", FILE_OPTIONS)
         return open_file(file, options, data, references=references, **clips)
     if point := plugins("benchmarks").get(known):
         return _from_plugin(point, name, arguments)

@@ -191,7 +191,7 @@ def _score_files(
     blind: bool,
 ) -> None:
     """Score predictions from files: a caption a sample, or answers to MECAT group by group."""
-    from audiocapbench.benchmarks.corpora import check_metrics
+    from audiocapbench.benchmarks import benchmark_file, corpora, open_benchmark
     from audiocapbench.benchmarks.mecat.groups import PARTS, TRAITS
     from audiocapbench.benchmarks.traits import METRICS, base_name
     from audiocapbench.data.columns import Reading
@@ -202,26 +202,31 @@ def _score_files(
     from audiocapbench.scores.summary import score_files
 
     benchmark, model = files.benchmark or "", files.model
-    own, parts = TRAITS.get(base_name(benchmark)), PARTS.get(base_name(benchmark), ())
+    filed = benchmark_file.find_file(benchmark) and open_benchmark(benchmark, references=references)
+    plain = base_name(benchmark)
+    own = filed.traits if filed else TRAITS.get(plain)
+    if filed and filed.traits.aggregation:
+        raise BenchmarkError(f"{benchmark}: adds up by category, which 'audiocapbench import' does")
     names = metrics or list(own.metrics if own else METRICS)
+    parts = PARTS.get(plain, ())
     sources = [PredictionFile.named(text, parts) for text in files.predictions or ()]
     path = sources[0].path
     options.refuse_overwriting(out.per_sample, [references, *(source.path for source in sources)])
     result: Result
-    if benchmark:
+    if benchmark and not filed:
         scores, result, bad = _score_mecat(benchmark, sources, references, names)
         model = path.stem
     elif len(sources) > 1:
         raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
     else:
-        check_metrics(None, names, audio=False)
+        corpora.check_metrics(None, names, audio=False)
         by_row = references.resolve() == path.resolve()
         how: Any = {"columns": files.mapped, "by_row": by_row, "several": take_several(names)}
         answers = read_predictions(path, model, **how)
         if model not in (None, answers.system):
             raise AudioCapBenchError(f"--model names what a --judge is shown; {path} names none")
         reading = Reading(references, files.mapped)
-        samples = read_references(references, reading, by_row=by_row)
+        samples = filed.samples if filed else read_references(references, reading, by_row=by_row)
         scores = score_files(answers, samples, names, references=reading, tell=_say_pairing)
         result, bad = ScoreResult(scores, tuple(map(str, answers.bad))), answers.bad
         model = answers.system or path.stem

@@ -115,7 +115,7 @@ def read_study(path: Path) -> Study:
     except ValidationError as error:
         problems = [Problem(path.name, *_problem(one)) for one in error.errors()]
         raise InvalidDataError(path, problems) from None
-    if (beside / study.benchmark).is_dir():
+    if (beside / study.benchmark).exists():
         changed["benchmark"] = str(beside / study.benchmark)
     return study.model_copy(update=changed)
 
