@@ -96,7 +96,9 @@ def read_likely(answer: str, first: str, second: str, labels: Labels | None = No
         lambda one: own.name(one[0], one["after"] or one["before"], (FIRST, SECOND)), marked
     )
     clear = P["harmless"].sub(" ", marked)
-    if marks.UNDECIDED in clear or P["crossed"].search(text) or P["stops"].search(clear):
+    stopped = P["crossed"].search(text) or P["stops"].search(clear)
+    both = parser.formal(text, labels or Labels())[0] is Choice.UNKNOWN
+    if marks.UNDECIDED in clear or stopped or both:
         return Choice.UNKNOWN
     balance = _compared(marked)
     if balance is None:

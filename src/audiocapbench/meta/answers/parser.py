@@ -99,7 +99,7 @@ def read_answer(answer: str, first: str, second: str, labels: Labels | None = No
         label, repeated, after = text.partition(caption.strip().rstrip(".") or "\0")
         if repeated and label and not after.strip(" .\"'*") and _labelled(label, labels) is own:
             return own
-    form, is_document = _formal(text, labels)
+    form, is_document = formal(text, labels)
     last = P["confidence"].sub("", text).rpartition("\n")[2]
     if form is not None and (_labelled(last, labels) is form or is_document):
         return form
@@ -120,7 +120,7 @@ def ends_of(answer: str, longest: int, between: str) -> str:
     return answer if len(answer) <= longest else answer[:half] + between + answer[-half:]
 
 
-def _formal(text: str, labels: Labels) -> tuple[Choice | None, bool]:
+def formal(text: str, labels: Labels) -> tuple[Choice | None, bool]:
     """A choice in a form: JSON, a box, "Answer: B", or a line that is a label and no more.
 
     Also whether it stands in JSON, a tag or a box, and nothing after it takes it back.
@@ -130,6 +130,8 @@ def _formal(text: str, labels: Labels) -> tuple[Choice | None, bool]:
     choices: set[Choice | None] = {_meaning(label, labels) for label in found}
     if not found:
         choices = {_labelled(line, labels) for line in text.split("\n")} - {None}
+        if {Choice.FIRST, Choice.SECOND} <= choices:
+            return Choice.UNKNOWN, False  # a line each
         leading = P["leading"].match(text)
         if leading and not leading["no"]:
             labelled = [leading["label"], *P["other_leads"].findall(text)]
