@@ -235,10 +235,6 @@ def test_what_captions_without_clips_took_and_cost_is_not_made_up(
     seen = visit(f"{files_page}#costs")
     shown(seen, "costs")
     assert seen.page.locator(".tile").all_inner_texts()[0].split("\n") == ["–", "for answers"]
-    seen.page.click("#tab-made")
-    shown(seen, "made")
-    assert seen.page.locator("#made svg.figure").count() == 1
-    assert "2 samples" in seen.page.inner_text("#made .panel")
     seen.page.click("#tab-explore")
     seen.says("#clip", "A dog.")
     assert "0.00 s" not in seen.page.inner_text("#clip")
@@ -255,9 +251,6 @@ def test_how_it_was_made_names_signatures_and_data(visit: Opener, page: str) -> 
     seen = visit(f"{page}#made")
     shown(seen, "made")
     assert "rouge_l|protocol:1" in seen.page.locator("#made code").all_inner_texts()
-    assert seen.page.locator("#made svg.figure").count() == 4
-    for image in seen.page.locator("#made svg.figure").all():
-        assert image.get_attribute("aria-label")
     seen.page.click("#tab-trials")
     seen.says("#trials h2", "Do the metrics agree with openai/gpt-4.1?")
 

@@ -127,22 +127,7 @@ class MadeView {
     box.replaceChildren(
       make("div", "two even", card("Facts", "", sheet), card("Signatures", "How each number was made.", make("ul", "signatures", ...board.signatures.map((one) => make("li", "", foreign("code", "", plain(one))))))),
       card("Settings of the runs", "", table("Settings of the runs, table", [make("th", "num", "run"), "model", "begun", "parameters", "audio", "made by"], settings, "board")),
-      this.lengths(),
       ...(notes ? [notes] : []),
     );
-  }
-
-  lengths() {
-    const { board } = this.app;
-    const panels = (board.durations ?? []).map((one, place) =>
-      make(
-        "div",
-        "panel",
-        make("h3", "", foreign("bdi", "", plain(one.category)), make("small", "", ` ${one.total ? count(one.total, "clip") : count(board.lengths[place].total, "sample")}`)),
-        one.total ? histogram(one, "s", `Durations of ${plain(one.category)} clips in seconds`) : null,
-        histogram(board.lengths[place], "chars", `Lengths of first captions of ${plain(one.category)} in characters`),
-      ),
-    );
-    return card("The data", "Durations of the clips, where there are any, and lengths of the first captions in characters, by category. Dashed lines are means.", make("div", "panels", ...panels));
   }
 }

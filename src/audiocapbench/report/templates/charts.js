@@ -1,4 +1,4 @@
-// Charts of the board, as SVG: scores with intervals on fixed axes, points with names that cover nothing, histograms.
+// Charts of the board, as SVG: scores with intervals on fixed axes, points with names that cover nothing.
 
 const SHAPES = [
   "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
@@ -138,27 +138,6 @@ function scatter(name, points, axes, size = { width: 560, height: 420 }) {
     if (one.open) group.addEventListener("click", one.open);
     svg.append(group);
   });
-  return svg;
-}
-
-// How one quantity spreads over one category; a dashed line is the mean.
-function histogram(one, unit, name) {
-  const [width, height, base] = [280, 118, 96];
-  const top = one.edges.at(-1);
-  const across = (value) => (Math.min(value, top) / top) * (width - 12) + 2;
-  const most = Math.max(1, ...one.counts);
-  const svg = figure(name, width, height);
-  one.counts.forEach((number, bin) => {
-    const tall = (number / most) * (base - 24);
-    const wide = across(one.edges[bin + 1]) - across(one.edges[bin]) - 1.5;
-    const title = draw("title", {}, `${one.edges[bin].toFixed(0)} to ${one.edges[bin + 1].toFixed(0)} ${unit}: ${number}`);
-    svg.append(draw("rect", { class: "column", x: across(one.edges[bin]), y: base - tall, width: wide, height: tall, rx: 1.5 }, title));
-  });
-  svg.append(draw("line", { class: "axis", x1: 0, x2: width, y1: base, y2: base }));
-  for (const tick of ticks(0, top, 5)) svg.append(words(`${tick}`, across(tick), base + 15, "tick", tick === 0 ? "start" : across(tick) > 0.92 * width ? "end" : "middle"));
-  const mean = across(one.mean);
-  svg.append(draw("line", { class: "mean", x1: mean, x2: mean, y1: 18, y2: base }));
-  svg.append(words(`mean ${one.mean.toFixed(one.mean < 100 ? 1 : 0)} ${unit}`, mean, 12, "tick", mean < 0.35 * width ? "start" : mean > 0.65 * width ? "end" : "middle"));
   return svg;
 }
 
