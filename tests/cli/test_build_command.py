@@ -103,7 +103,7 @@ def test_a_dry_run_previews_and_writes_nothing(server: HubServer, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["mecca", "--out", "data"], "'mecca' cannot be built; choose from audiocapbench"),
+        (["mecca", "--out", "data"], "'mecca' cannot be built; did you mean 'mecat'"),
         (["audiocapbench"], "--out"),
         (["audiocapbench", "--out", "d", "--ids-dir", "none"], "none/clotho_eval.csv: cannot be"),
         (["audiocapbench", "--out", "d", "--limit", "0"], "--limit"),

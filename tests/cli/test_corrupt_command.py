@@ -52,7 +52,7 @@ def test_pairs_are_written_and_shown(tmp_path: Path, references: Path) -> None:
     assert "pairs written to pairs.csv" in done.stderr
     pairs = read_csv_pairs(tmp_path / "pairs.csv")
     assert len(pairs) >= 3
-    assert {pair.type for pair in pairs} <= {"noun", "count"}
+    assert {pair.type for pair in pairs} <= {"noun", "count", "attribute"}
     for pair in (pair for pair in pairs if pair.type == "noun"):
         texts = (pair.first, pair.second)
         assert pair.answer is not None
