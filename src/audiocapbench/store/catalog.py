@@ -246,7 +246,7 @@ class RunCatalog(StoreRepository):
             for run, name, repeat, number, text, names in connection.execute(query):
                 if text not in known:
                     made = schema.read_json(text)
-                    known[text] = kind.process_result_value(made, connection.dialect)
+                    known[text] = kind.check(made)
                 verdict = RoundScores(names.split(between), repeat, signatures[number], known[text])
                 found[run, name].append(verdict)
         return found

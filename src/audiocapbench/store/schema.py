@@ -48,21 +48,18 @@ class _Checked(sa.TypeDecorator[Any]):
             value.encode("utf-8")  # no database keeps half of a surrogate pair
         return value
 
+    def check(self, value: Any) -> Any:
+        """What a cell holds, if it may."""
+        if value is None and not self.required:
+            return None
+        if not self.fits(value):
+            raise DamagedCellError(f"{value!r:.60} stands where {self.what} should")
+        return value if self.read is None else self.read(value)
+
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
-        """In one call where a decorated type makes two: millions of cells are read for a board."""
+        """One call where a decorated type makes two: millions of cells are read for a board."""
         decode = self.impl_instance.result_processor(dialect, coltype)
-        fits, read, required = self.fits, self.read, self.required
-
-        def process(value: Any) -> Any:
-            if decode is not None:
-                value = decode(value)
-            if value is None and not required:
-                return None
-            if not fits(value):
-                raise DamagedCellError(f"{value!r:.60} stands where {self.what} should")
-            return value if read is None else read(value)
-
-        return process
+        return self.check if decode is None else lambda value: self.check(decode(value))
 
 
 class Timestamp(sa.TypeDecorator[str]):
