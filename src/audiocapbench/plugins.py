@@ -22,6 +22,7 @@ _OURS = str(Path(__file__).parent) + os.sep
 _LONGEST = 300
 _IN_FILE = re.compile(r"(?P<path>.*\.py):(?P<attribute>\w*)", re.DOTALL)
 MODULE_OF_FILE = "_model_"
+_RAN: dict[tuple[Path, str], ModuleType] = {}
 
 
 def plugins(room: str) -> "dict[str, EntryPoint]":
@@ -87,11 +88,14 @@ def load_in_file(name: str, where: str, error: type[AudioCapBenchError]) -> InFi
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)
-    module = ModuleType(f"{MODULE_OF_FILE}{digest}")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module
-    with plugin_failures(f"{where}: the file", error, loads=True):
-        exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
+    module = _RAN.get((path.resolve(), digest))
+    if module is None:  # once, however often it is named: it may load weights
+        module = ModuleType(f"{MODULE_OF_FILE}{digest}")
+        module.__file__ = str(path)
+        sys.modules[module.__name__] = module
+        with plugin_failures(f"{where}: the file", error, loads=True):
+            exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
+        _RAN[path.resolve(), digest] = module
     if attribute not in vars(module):
         made = [one for one in vars(module).values() if callable(one)]
         own = [one.__name__ for one in made if one.__module__ == module.__name__]

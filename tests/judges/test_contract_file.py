@@ -9,6 +9,7 @@ from audiocapbench.errors import AudioCapBenchError, ReplyError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.registry import find_contract
+from audiocapbench.metrics import find_metric
 from command import run_command
 
 FILE = '''
@@ -159,6 +160,14 @@ def test_a_judge_and_a_metric_of_a_file_score_a_run_and_one_that_raises_fails_al
     lost = run_command("score", "1", "--metrics", f"{path}:hlaf", "--store", store)
     assert lost.returncode == 2
     assert "has no class or function 'hlaf'" in lost.stderr
+
+
+def test_a_file_runs_once_however_often_it_is_named(tmp_path: Path) -> None:
+    path, seen = tmp_path / "mine.py", tmp_path / "seen"
+    path.write_text(f"open({str(seen)!r}, 'a').write('x')\n{JUDGE}")
+    for _ in range(3):
+        find_metric(f"{path}:half")
+    assert seen.read_text() == "x"
 
 
 def test_predictions_in_files_are_scored_by_what_does_not_fail(tmp_path: Path) -> None:

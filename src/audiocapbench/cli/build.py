@@ -145,10 +145,11 @@ def _build_file(benchmark: str, out: Path, *, json: bool) -> None:
     from audiocapbench.benchmarks import benchmark_file
 
     path = benchmark_file.find_file(benchmark)
-    if path is None or benchmark_file.read_benchmark_file(path).data.hub is None:
-        known = [*_BENCHMARKS, *benchmark_file.shelf()]
-        near = did_you_mean(benchmark, known, "choose from")
+    if path is None:
+        near = did_you_mean(benchmark, [*_BENCHMARKS, *benchmark_file.shelf()], "choose from")
         raise DatasetError(f"{benchmark!r} cannot be built{near}")
+    if benchmark_file.read_benchmark_file(path).data.hub is None:
+        raise DatasetError(f"{benchmark} names no repository: run it with --data DIR of your clips")
     made = benchmark_file.open_file(path, {}, out=out)
     say(made.presence, f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
     if json:
