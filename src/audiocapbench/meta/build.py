@@ -153,6 +153,8 @@ def read_votes(path: Path, least: int) -> list[CaptionPair]:
     found = read_csv_pairs(path)
     if not any(pair.votes for pair in found):
         raise DatasetError(f"{path}: nobody voted; fill in columns vote_1 and on with a, b, tie")
+    if not any(vote for pair in found for vote in pair.votes):
+        raise DatasetError(f"{path}: all votes are ties; nobody prefers a caption of any pair")
     return [replace(pair, answer=preferred(pair.votes, least)) for pair in found]
 
 

@@ -1,11 +1,8 @@
-"""One name for another: a source with what it does, or the name of a sound, of another clip.
-
-Told in the same form, as often as captions tell them: none is put in oftener than taken out.
-"""
+"""One name for another: a source with what it does, or the name of a sound, of another clip."""
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise, takewhile
 
 from audiocapbench.meta.corrupt.captions import (
@@ -113,12 +110,16 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
             hangs = caption.tokens[0].endswith("ing") or caption.tokens[0] in JOINING
             if hangs or not PRONOUNS.isdisjoint(caption.tokens):
                 continue
-            # As often as captions tell them, so that no deed is put in oftener than taken out.
-            draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
-            drawn = draw.sample(pool, min(LOOKED_AT, len(pool)))
-            wrong = (one for one in dict.fromkeys(drawn) if not may_be_heard(one, caption.clip))
+            drawn = _drawn(pool, caption, start)
+            wrong = (one for one in drawn if not may_be_heard(one, caption.clip))
             for deed in islice(wrong, LENT):
                 yield caption.replaced("noun", start, end, deed)
+
+
+def _drawn(pool: list[Tokens], caption: ReferenceCaption, start: int) -> Iterable[Tokens]:
+    """Some of a pool, as often as captions tell them: none is put in oftener than taken out."""
+    draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
+    return dict.fromkeys(draw.sample(pool, min(LOOKED_AT, len(pool))))
 
 
 def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
@@ -136,9 +137,7 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
     for own in places.values():
         pool = [caption.tokens[start:end] for caption, start, end in own]
         for caption, start, end in own:
-            draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
-            drawn = dict.fromkeys(draw.sample(pool, min(LOOKED_AT, len(pool))))
-            heard = alike(caption.clip.words)
+            drawn, heard = _drawn(pool, caption, start), alike(caption.clip.words)
             wrong = (one for one in drawn if heard.isdisjoint(names()[word][1] for word in one))
             for name in islice(wrong, LENT):
                 yield caption.replaced("noun", start, end, name)
