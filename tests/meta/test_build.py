@@ -282,6 +282,7 @@ def test_money_is_not_spent_unseen(place: Path) -> None:
             "has no caption of any of the 12 clips",
         ),
         (["--votes", "blank.csv", "--out", "kept.csv"], "nobody voted"),
+        (["--votes", "ties.csv", "--out", "kept.csv"], "all votes are ties"),
     ],
 )
 def test_wrong_use_is_explained(place: Path, words: list[str], message: str) -> None:
@@ -289,6 +290,7 @@ def test_wrong_use_is_explained(place: Path, words: list[str], message: str) -> 
     (place / "blank.csv").write_text(
         "audio,caption_a,caption_b,preferred,vote_1\na.wav,A dog,A cat,,\n"
     )
+    (place / "ties.csv").write_text((place / "blank.csv").read_text().replace(",,\n", ",,tie\n"))
     done = run_command("meta", "build", *words, cwd=place)
     assert done.returncode == 2
     assert message in done.stderr
