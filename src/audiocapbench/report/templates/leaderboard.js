@@ -5,7 +5,8 @@
 function chosenBoard(whole, state, usual) {
   const named = whole.scorers.findIndex((one) => one.label === (state.get("rank") || usual));
   const headline = named < 0 ? whole.headline : named;
-  const part = whole.views[state.get("part")]?.rankings.length ? state.get("part") : "";
+  const wanted = state.get("part");
+  const part = Object.hasOwn(whole.views, wanted) && whole.views[wanted].rankings.length ? wanted : "";
   const view = whole.views[part];
   const ranking = view.rankings[headline] ?? { ranked: false, places: [], pairs: [] };
   const worth = (model) => view.estimates[headline][model]?.value ?? -Infinity;
