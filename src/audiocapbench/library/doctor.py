@@ -5,6 +5,7 @@ Each thing is tried as far as its use would refuse it; no download, no question,
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ from audiocapbench.credentials import credential
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.registry import create_judge
-from audiocapbench.metrics.encoders import ENCODERS, check_encoder
+from audiocapbench.metrics.encoders import ENCODERS, load
+from audiocapbench.metrics.encoders.sbert import find_folder
 from audiocapbench.metrics.registry import METRICS, refusal
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.models.registry import built_in_providers, provider_of_plugin
@@ -81,8 +83,9 @@ def _tried_things() -> Iterator[tuple[str, str, str]]:
         yield "judges", name, _refusal(create_judge, name)
     for name in [*ADDS, *sorted(plugins("experts"))]:
         yield "experts", name, _refusal(_set_up, name)
-    for name in ENCODERS:
-        yield "encoders", name, _refusal(check_encoder, name)
+    for name, where in ENCODERS.items():  # a published one is found, and not loaded
+        find = partial(find_folder, name, where.split(",")[0], download=False)
+        yield "encoders", name, _refusal(find if "/" in where else partial(load, name))
     for name, extra in _LISTS["formats"].items():
         yield "formats", name, _refusal(_require, extra) if extra else ""
     for name, names in keys.items():

@@ -7,7 +7,7 @@ from audiocapbench.errors import MetricError, did_you_mean
 from audiocapbench.metrics.encoders.encoder import PRECISIONS, Encoder
 from audiocapbench.metrics.parallel import NamedWeights
 
-__all__ = ["DEFAULT", "ENCODERS", "Encoder", "check_encoder", "load"]
+__all__ = ["DEFAULT", "ENCODERS", "Encoder", "load"]
 
 ENCODERS = {
     "caption2vec": "static vectors of word pieces, tuned on captions, in this package, no torch",
@@ -36,16 +36,6 @@ def load(encoder: str = DEFAULT, *, download: bool = False) -> Encoder:
             if isinstance(loaded, NamedWeights):
                 loaded.loaded_by = (load, (key if Path(encoder).exists() else encoder,))
         return _loaded[key]
-
-
-def check_encoder(name: str) -> None:
-    """Refuse one of ``ENCODERS`` that lacks its package or is not on disk; torch is not loaded."""
-    if name in _STATIC:
-        load(name)
-        return
-    from audiocapbench.metrics.encoders import sbert
-
-    sbert.find_folder(name, ENCODERS[name].split(",")[0], download=False)
 
 
 def _load(name: str, *, download: bool) -> Encoder:
