@@ -2,12 +2,14 @@
 
 import json
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
+
+from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.files import write_file
 
 FIRST = 32  # every card of today gains that far; one that does not hold as many says so
 LARGEST = 256  # with those prepared beside it, a thousand clips are in memory
@@ -56,12 +58,10 @@ class BatchSize:
         self.now, self._is_settled = size, is_settled
         if not self._key:
             return
-        path = _place()
-        with suppress(OSError):  # who may not write there finds it again next time
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-                json.dump(_known() | {self._key: (size, is_settled)}, file, indent=1)
-            os.replace(file.name, path)
+        known = _known() | {self._key: (size, is_settled)}
+        with suppress(OSError, AudioCapBenchError):  # where nobody may write, it is found again
+            _place().parent.mkdir(parents=True, exist_ok=True)
+            write_file(_place(), json.dumps(known, indent=1))
 
 
 def _place() -> Path:
