@@ -130,6 +130,24 @@ def test_what_always_says_b_is_seen_by_place(asked: Path, tmp_path: Path) -> Non
     assert set(right["by_group"]) == {"right at A", "right at B", "right at C"}
 
 
+def test_who_hears_nothing_is_not_told_the_place_by_the_category(
+    asked: Path, tmp_path: Path
+) -> None:
+    table, rows = asked.parent / "questions.csv", ["number,clip,asked,one,two,three,key"]
+    for at in range(4):
+        (asked.parent / f"{at}.wav").write_bytes(tone(at, 0.1))
+        rows.append(f"{at},{at}.wav,What is {at}?,cat,dog,rain,{'ABCA'[at]}")
+    table.write_text("\n".join(rows))
+    done = run_command(
+        *("run", f"{asked}[rotate=yes]", "--model", "control/blind", "--json"),
+        *("--store", str(tmp_path / "s.db")),
+    )
+    assert done.returncode == 0, done.stderr
+    blind = json.loads(done.stdout)["runs"][0]["metrics"]["choice"]["score"]
+    assert blind == pytest.approx(1 / 3)
+    assert "unverified" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -179,8 +179,9 @@ def test_two_runs_are_compared_as_on_the_terminal(kept: Store, shown: Shown) -> 
     assert told["verdict"] == found["verdict"]
     rows = [one for one in found["differences"] if one["category"] == "all"]
     for one in rows:
-        one |= {"p": one["p_adjusted"], "interval": one["ci"]}
-    names = ("scorer", "n", "difference", "interval", "p")
+        zero = [one["a"], one["b"]] if one["as_zero"] else None
+        one |= {"p": one["p_adjusted"], "interval": one["ci"], "zero": zero}
+    names = ("scorer", "n", "zero", "difference", "interval", "p")
     assert told["rows"] == [{name: one[name] for name in names} for one in rows]
 
 

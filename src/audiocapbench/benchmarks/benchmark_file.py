@@ -169,7 +169,8 @@ class BenchmarkFile(_FilePart, frozen=True):
 
     @property
     def own_traits(self) -> Traits:
-        given = {"metrics": [CHOICE], "controls": {"right_is": "reference"}, "max_tokens": 64}
+        controls = {"right_is": "reference", "blind_by": "benchmark"}
+        given = {"metrics": [CHOICE], "controls": controls, "max_tokens": 64}
         given = (given if self.task == CHOICE else {}) | self.traits
         return Traits.from_dict(given, f"{self.name}: traits")
 
@@ -276,7 +277,8 @@ def open_file(
     else:
         found = captioning(file.name, _folder(file, path, data, **clips), (), *asked)
     untried = f"{file.name} is unverified: nobody has opened the real data by its file"
-    notes = [*([] if file.verified else [untried]), *file.notes, *found.notes]
+    is_foreign = file.data.hub is not None or file.name in shelf()
+    notes = [*([untried] if is_foreign and not file.verified else []), *file.notes, *found.notes]
     found = replace(found, traits=file.own_traits, notes=tuple(notes))
     made = file.asked(found)
     _check_expected(file, made, heard=references is None)

@@ -30,6 +30,7 @@ class ControlRules:
     safe: Mapping[str, str] = field(default_factory=dict)  # sentences by category, or ``safe_by``
     safe_anywhere: str = "A sound is heard."  # where there is none of these
     wrong_from: Literal["benchmark", "category"] = "benchmark"  # whose references ``wrong`` takes
+    blind_by: Literal["benchmark", "category"] = "category"  # a category may tell the answer
     safe_by: tuple[str, ...] = ()  # details whose values, joined by spaces, decide the sentence
     wrong_alike: tuple[str, ...] = ()  # details that the other clip shares, as what was asked for
     # First references, in small letters without the full stop, that say that there is nothing to
@@ -41,7 +42,8 @@ class ControlRules:
 
     def kind(self, sample: Sample) -> object:
         """What samples have in common that are asked alike."""
-        return tuple(sample.details.get(key) for key in self.wrong_alike) or sample.category
+        alike = tuple(sample.details.get(key) for key in self.wrong_alike)
+        return alike or (sample.category if self.blind_by == "category" else None)
 
     def can_mislead(self, sample: Sample, other: Sample) -> bool:
         """Whether another sample's reference is a wrong answer of the same kind."""

@@ -220,6 +220,7 @@ def compared(
             parts.ScoreDifference(
                 scorer=row.scorer.label,
                 n=row.n,
+                zero=(row.a, row.b) if row.as_zero else None,
                 difference=row.difference,
                 interval=row.ci,
                 p=row.p_adjusted,

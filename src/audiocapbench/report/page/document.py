@@ -139,10 +139,14 @@ class CheckEntry(DocumentPart):
 
 
 class ScoreDifference(DocumentPart):
-    """A scorer by its label on ``n`` samples of two runs; ``p`` is the corrected one."""
+    """A scorer by its label on ``n`` samples of two runs; ``p`` is the corrected one.
+
+    ``zero`` has both scores with failures as 0, where not the same samples failed.
+    """
 
     scorer: str
     n: int
+    zero: tuple[float | None, float | None] | None
     difference: float | None
     interval: Ends | None
     p: float | None

@@ -174,7 +174,7 @@ class Embedded {
     const pair = this.board.pairs.find((one) => runs.every((run) => one.runs.includes(run))) ?? null;
     if (pair === null || pair.runs[0] === runs[0]) return pair;
     const turned = (value) => (isNumber(value) ? -value : null);
-    return { ...pair, rows: pair.rows.map((one) => ({ ...one, difference: turned(one.difference), interval: one.interval?.map(turned).reverse() })) };
+    return { ...pair, rows: pair.rows.map((one) => ({ ...one, zero: one.zero && [...one.zero].reverse(), difference: turned(one.difference), interval: one.interval?.map(turned).reverse() })) };
   }
 
   async duel(a, b, measure) {

@@ -62,7 +62,7 @@ class LeaderboardView {
     if (test) {
       const order = board.models.map((_, model) => model).filter((model) => isNumber(board.ranking.places[model]?.rank)).sort((a, b) => board.ranking.places[a].rank - board.ranking.places[b].rank);
       const apart = order.slice(1).filter((model, place) => board.ranking.pairs.some((one) => one.different && one.first === order[place] && one.second === model)).length;
-      lines.push(`${label(first)} is ${fixed(test.difference, scorer.digits)} above ${label(second)} (${chance(test.p_adjusted)}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
+      lines.push(`${label(first)} is ${fixed(test.difference, scorer.digits)} above ${label(second)}${board.ranking.by_zero ? " with failures as 0" : ""} (${chance(test.p_adjusted)}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
     }
     let words_ = board.verdict;
     if (!words_) {
@@ -73,7 +73,7 @@ class LeaderboardView {
       words_ = `${said} on ${count(board.samples, "sample")}.`;
       if (source.partial) lines.push("Who is surely better is being tested.");
       else if (board.models.length < 2) lines.push("Run another model on the same clips to see which is better.");
-      else if (!board.ranking.ranked) lines.push(`Not tested here by this score: “audiocapbench leaderboard --by '${plain(scorer.label)}'” does.`);
+      else if (!board.ranking.ranked) lines.push(`Not tested here by this score: “audiocapbench leaderboard ${scorer.judge ? "--judge" : "--metric"} '${plain(scorer.judge ?? scorer.label)}'” does.`);
     }
     const by = `Ranked by ${plain(scorer.label)}${board.part ? ` on ${plain(board.part)}` : ""}, from 0 to ${scorer.max}.`;
     return make("section", "lead", foreign("p", "verdict", plain(words_)), foreign("p", "soft", [...lines, by].join(" ")));
