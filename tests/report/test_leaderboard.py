@@ -14,8 +14,10 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.rows import PUBLISHED
+from audiocapbench.report.page.board import compared
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import summarise
+from audiocapbench.scores.table import TableReader
 from audiocapbench.store import Store
 from cells import cells, headings
 from made_store import MadeRun, made_samples, put_run
@@ -329,6 +331,22 @@ def test_many_runs_on_few_clips_are_not_told_apart(store: Store) -> None:
     board = only_board(store)
     assert {one.overall.tied for one in board.entries} == {""}
     assert any("too few samples to tell any two models apart" in note for note in board.notes)
+
+
+def test_pages_show_the_scores_that_a_difference_is_of(store: Store) -> None:
+    failed = dict.fromkeys(IDS[:12], Status.FAILED)
+    own = {key: value for key, value in scores(2, 0.7).items() if key not in failed}
+    for run in (made("whole", 1, 0.65), MadeRun("part", {"rouge_l": own}, statuses=failed)):
+        put_run(store, run, SAMPLES)
+    whole, part = (TableReader(store).read(store.run(number)) for number in (1, 2))
+    for pair, turned in (((whole, part), False), ((part, whole), True)):
+        ((row,),) = (one.rows for one in compared([pair]))
+        first, second = row.zero or (None, None)
+        assert first is not None
+        assert second is not None
+        assert row.difference == pytest.approx(second - first)
+        assert (second > first) is turned  # although what was answered has the higher mean
+    assert [row.zero for one in compared([(whole, whole)]) for row in one.rows] == [None]
 
 
 def test_an_empty_store_says_so(store: Store) -> None:

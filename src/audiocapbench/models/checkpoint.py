@@ -33,6 +33,8 @@ _SEEING = {"image_processor", "video_processor"}
 
 Message = dict[str, Any]
 
+_AUTO_CLASSES = "MultimodalLM Seq2SeqLM ImageTextToText CausalLM".split()
+
 
 class LocalName(NamedTuple):
     """``provider/ORG/NAME[option=value,…]`` or ``provider/FOLDER[…]`` in its parts."""
@@ -377,3 +379,22 @@ def load_config(name: str, checkpoint: Checkpoint) -> Any:
     if hasattr(config, "enable_audio_output"):
         config.enable_audio_output = False
     return config
+
+
+def auto_class(name: str, config: Any, checkpoint: Checkpoint) -> Any:
+    """What loads a checkpoint as a model that answers with text."""
+    import transformers
+
+    own = getattr(config, "auto_map", None) or {}
+    for kind in _AUTO_CLASSES:
+        auto = getattr(transformers, f"AutoModelFor{kind}", None)
+        mapping = getattr(auto, "_model_mapping", ())
+        if type(config) in mapping or (checkpoint.trusted and f"AutoModelFor{kind}" in own):
+            return auto
+    named = getattr(transformers, (getattr(config, "architectures", None) or ["-"])[0], None)
+    if named is not None:
+        return named
+    raise FatalError(
+        f"{name}: transformers {transformers.__version__} has no model that answers with text for "
+        f"{getattr(config, 'model_type', 'this')!r}; ask a server with endpoint/NAME@URL"
+    )

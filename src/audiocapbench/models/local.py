@@ -32,7 +32,6 @@ from audiocapbench.models.replies import ending_as
 from audiocapbench.plugins import failure_words
 
 _DTYPES = {"auto": "", "bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
-_AUTO_CLASSES = "MultimodalLM Seq2SeqLM ImageTextToText CausalLM".split()
 _MAX_TOKENS = 256
 # A thread that launches kernels gives the interpreter's lock away at each of them, thousands for a
 # token, and gets it back when who has it must let go: after 5 ms, as Python has it, the card waits.
@@ -140,6 +139,7 @@ class LocalModel(CheckpointModel):
 
     @property
     def largest_batch(self) -> int:
+        """What ``batch`` may become: a copy on another machine is given as many questions."""
         return self._size.largest
 
     def _find_batch_size(self, name: LocalName) -> BatchSize:
@@ -299,9 +299,10 @@ class LocalModel(CheckpointModel):
             yield lambda *_: None
             return
         held, switch_s = torch.cuda.memory_allocated(device), sys.getswitchinterval()
+        planned = torch.backends.cuda.cudnn_sdp_enabled()
         torch.cuda.reset_peak_memory_stats(device)
         sys.setswitchinterval(min(switch_s, _SWITCH_S))
-        torch.backends.cuda.enable_cudnn_sdp(self.batch >= _PLANNED)
+        torch.backends.cuda.enable_cudnn_sdp(planned and self.batch >= _PLANNED)
         began = time.perf_counter()
 
         def answered(rows: int, tokens: int) -> None:
@@ -314,6 +315,7 @@ class LocalModel(CheckpointModel):
             yield answered
         finally:
             sys.setswitchinterval(switch_s)
+            torch.backends.cuda.enable_cudnn_sdp(planned)
 
     def _told(self, made: tuple[Any, ...], read: int, heard: int | None) -> Reply:
         row, ids, values = made
@@ -354,7 +356,9 @@ class LocalModel(CheckpointModel):
 
         place = "auto" if self.device == "split" else {"": self.device}
         with checkpoints.loading(self.name, self.checkpoint.folder) as said:
-            network = _auto_class(self.name, self.config, self.checkpoint).from_pretrained(
+            network = checkpoints.auto_class(
+                self.name, self.config, self.checkpoint
+            ).from_pretrained(
                 self.checkpoint.folder,
                 config=self.config,
                 dtype=getattr(torch, self.dtype),
@@ -397,24 +401,6 @@ def _device_thread(device: str) -> ThreadPoolExecutor:
 
 
 _models: "weakref.WeakSet[LocalModel]" = weakref.WeakSet()
-
-
-def _auto_class(name: str, config: Any, checkpoint: checkpoints.Checkpoint) -> Any:
-    import transformers
-
-    own = getattr(config, "auto_map", None) or {}
-    for kind in _AUTO_CLASSES:
-        auto = getattr(transformers, f"AutoModelFor{kind}", None)
-        mapping = getattr(auto, "_model_mapping", ())
-        if type(config) in mapping or (checkpoint.trusted and f"AutoModelFor{kind}" in own):
-            return auto
-    named = getattr(transformers, (getattr(config, "architectures", None) or ["-"])[0], None)
-    if named is not None:
-        return named
-    raise FatalError(
-        f"{name}: transformers {transformers.__version__} has no model that answers with text for "
-        f"{getattr(config, 'model_type', 'this')!r}; ask a server with endpoint/NAME@URL"
-    )
 
 
 def _device(name: LocalName) -> str:

@@ -201,11 +201,6 @@ class BatchModel(SimpleModel):
         """What is in work, and a batch that is being put together, decoded ahead."""
         return self.lanes * self.batch + max(self.batch, _AHEAD)
 
-    @property
-    def largest_batch(self) -> int:
-        """What ``batch`` may become."""
-        return self.batch
-
     async def answer(self, question: Question) -> Reply:
         if "_queues" not in vars(self):
             self._queues: RunVar[_Queue] = RunVar(f"queue {next(_numbers)}")
