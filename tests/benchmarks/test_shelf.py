@@ -157,7 +157,8 @@ def test_every_shipped_file_opens_a_stand_in_of_its_layout(
     assert not made.missing
     first = made.samples[0]
     assert first.instruction
-    assert "unverified" in made.notes[0]
+    # A table on disk is a person's own; where it is downloaded from, nobody has tried.
+    assert any("unverified" in note for note in made.notes) is (file.data.hub is not None)
     if file.task == "choice":
         assert first.instruction.endswith("Answer with the letter of the right option alone.")
         assert first.references[0].count(" | ") == first.instruction.count("\n") - 2
