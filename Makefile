@@ -23,8 +23,11 @@ AXE := axe-core@4.10.3
 # Bytecode is kept, whatever the shell says: a test that starts a process would compile the whole package
 # again, and pytest would rewrite all tests in each of its processes.
 export PYTHONDONTWRITEBYTECODE :=
-# The tests of a file stay together. Tests wait: one process more than processors uses it.
-JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+# The tests of a file stay together. Tests wait: one process more than processors uses it. Those that
+# need browsers, clusters or servers wait most of the time: there, twice as many.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+JOBS ?= $(shell echo $$(($(CORES) + 1)))
+test-all test-rest: JOBS = $(shell echo $$((2 * $(CORES))))
 PARALLEL = --numprocesses=$(JOBS) --dist=loadfile
 
 # How long a soak takes.

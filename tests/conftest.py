@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LONG = (
     "test_install.py",
     "engine/test_ray.py",
+    "engine/test_soak.py",
     "metrics/test_date.py",
     "report/test_site.py",
     "metrics/test_human_pairs.py",
