@@ -1,6 +1,9 @@
 """The board in a real browser: 13 and 60 models, any column, any score, on a laptop and a phone."""
 
+import csv
+import io
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from audiocapbench.report.page import html
 from audiocapbench.store import Store
 from browser import Opener, Visit, launched, visits
 from folders import write_lines
+from made_store import MadeRun, made_samples, put_run
 from many_models import JUDGE, NAMES, put_many
 from needs import needs, needs_program
 from report_pages import gathered_runs, write_page
@@ -212,3 +216,57 @@ def test_a_page_whose_clips_were_too_large_plays_them_made_smaller(
     seen.until("document.querySelector('audio').currentTime > 0.1")
     seconds = seen.page.evaluate("document.querySelector('audio').duration")
     assert seconds == pytest.approx(2.0, abs=0.1)
+
+
+def test_every_table_and_chart_has_a_menu_that_copies_it(visit: Opener, thirteen: str) -> None:
+    seen = visit(f"{thirteen}#leaderboard&rank=rouge_l", viewport=LAPTOP)
+    shown = seen.page
+    shown.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+    def copied(menu: str, form: str) -> str:
+        shown.focus(f"{menu} summary")
+        shown.keyboard.press("Enter")
+        shown.click(f"{menu} button:has-text('{form}')")
+        seen.says(f"{menu} [role=status]", f"{form}: copied")
+        shown.keyboard.press("Escape")
+        assert shown.locator(".menu[open]").count() == 0
+        found: str = shown.evaluate("navigator.clipboard.readText()")
+        return found
+
+    head, rule, first, *rest = copied(".tools .share", "Markdown").splitlines()
+    assert head.startswith("| rank | tied | model | rouge\\_l | ")
+    assert rule.startswith("|---|---|---|---:|")
+    assert (NAMES[0] in first) + len(rest) == 13
+    assert re.search(r"\| 0\.\d{3} \(0\.\d{3}–0\.\d{3}\) \|", first)
+    assert "\\midrule\n{}1" in copied(".tools .share", "LaTeX")
+    rows = list(csv.reader(io.StringIO(copied(".tools .share", "CSV"))))
+    assert rows[0][:6] == ["rank", "rank, more", "tied", "model", "rouge_l", "rouge_l, more"]
+    assert 0 < float(rows[1][4]) < 1
+    chart = ".card:has(svg.figure) .share"
+    assert copied(chart, "CSV").count("\r\n") == 14
+    assert copied(chart, "SVG").count("<path") == 13
+    shown.click(f"{chart} summary")
+    shown.click(f"{chart} button:has-text('PNG')")
+    seen.says(f"{chart} [role=status]", "PNG: copied")
+    kinds = "navigator.clipboard.read().then(all => all.flatMap(one => one.types))"
+    assert "image/png" in shown.evaluate(kinds)
+    shown.click("#tab-matrix")
+    assert copied("#matrix .share", "CSV").count("\r\n") == 31
+
+
+def test_a_copied_table_runs_in_no_spreadsheet(visit: Opener, tmp_path: Path) -> None:
+    model = "=HYPERLINK(1,2)|x\\y_z"
+    with Store.open("sqlite:///:memory:") as store:
+        scores = {"rouge_l": {f"s{place:04}": 0.5 for place in range(12)}}
+        runs = [put_run(store, MadeRun(model, scores), made_samples(12))]
+        data = gathered_runs(store, runs)
+        html.write_report(store, data, tmp_path / "page.html", title="Formula")
+    seen = visit((tmp_path / "page.html").as_uri(), viewport=LAPTOP)
+    seen.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    wanted = {"CSV": f'"\'{model}"', "Markdown": r"| =HYPERLINK(1,2)\|x\\y\_z |"}
+    wanted["LaTeX"] = r"{}=HYPERLINK(1,2)\textbar{}x\textbackslash{}y\_z &"
+    seen.page.click(".tools .share summary")
+    for form, words in wanted.items():
+        seen.page.click(f".tools .share button:has-text('{form}')")
+        seen.says(".tools .share [role=status]", f"{form}: copied")
+        assert words in seen.page.evaluate("navigator.clipboard.readText()")

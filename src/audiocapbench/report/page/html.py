@@ -245,8 +245,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 VIEWS = """
-base.js state.js words.js filter.js charts.js leaderboard.js list.js matrix.js compare.js player.js
-clip.js explore.js about.js""".split()
+base.js share.js state.js words.js filter.js charts.js leaderboard.js list.js matrix.js
+compare.js player.js clip.js explore.js about.js""".split()
 SCRIPTS = (*VIEWS, "embedded.js", "app.js")
 SERVED_SCRIPTS = (*VIEWS, "served.js", "live.js", "app.js")
 """Of ``view``, which asks a server for what a report has inside."""
@@ -349,7 +349,7 @@ def render_page(
     media = {"none": "'none'", "link": "'self' file:", "embed": "blob:"}[audio]
     policy = (
         f"default-src 'none'; script-src '{source_hash(script)}'; "
-        f"style-src '{source_hash(style)}'; media-src {media}; base-uri 'none'; "
+        f"style-src '{source_hash(style)}'; media-src {media}; img-src data:; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
     return render(template, policy=policy, script=script, style=style, **values)

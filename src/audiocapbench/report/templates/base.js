@@ -63,7 +63,7 @@ function card(title, line, ...content) {
   return box;
 }
 
-// A table in a box that scrolls by itself; the first column of row heads stays in sight.
+// A table in a box that scrolls by itself, and its menu; the first column of row heads stays in sight.
 function table(label, heads, rows, name = "") {
   const head = make("tr");
   for (const one of heads) {
@@ -76,7 +76,7 @@ function table(label, heads, rows, name = "") {
   region.tabIndex = 0;
   region.setAttribute("role", "region");
   region.setAttribute("aria-label", label);
-  return region;
+  return make("div", "", region, share(label, () => rowsOf(region.firstChild)));
 }
 
 function rowHead(...content) {

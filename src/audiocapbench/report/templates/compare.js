@@ -93,6 +93,7 @@ class CompareView {
       "Sample by sample",
       `${plain(board.scorers[board.headline].label)} on ${count(all, "sample")} that both have.`,
       bar,
+      share("Sample by sample", () => [["samples", "count"], ["better by A", `${found.wins}`], ["equal", `${found.ties}`], ["better by B", `${found.losses}`]]),
       make("ul", "duel", line("side-a", found.wins, "better by A"), line("even", found.ties, "equal"), line("side-b", found.losses, "better by B")),
     );
   }

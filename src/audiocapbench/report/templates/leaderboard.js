@@ -24,9 +24,6 @@ class LeaderboardView {
   constructor(app) {
     this.app = app;
     this.sort = null; // By rank.
-    const close = (leaving) => leaving && this.tools?.querySelector(".columns").removeAttribute("open");
-    addEventListener("click", ({ target }) => close(!target.closest?.(".columns")));
-    addEventListener("keydown", ({ key }) => close(key === "Escape"));
   }
 
   render(box) {
@@ -123,7 +120,7 @@ class LeaderboardView {
       found.push(make("label", "check", box, " Hide controls"));
     }
     this.columnBoxes = make("div", "boxes");
-    const tools = make("form", "tools", ...found, make("details", "columns", make("summary", "", "Columns"), this.columnBoxes), make("p", "soft"));
+    const tools = make("form", "tools", ...found, make("details", "menu columns", make("summary", "", "Columns"), this.columnBoxes), make("p", "soft"));
     tools.lastChild.id = "count-models";
     tools.lastChild.setAttribute("role", "status");
     tools.setAttribute("role", "search");
@@ -221,6 +218,8 @@ class LeaderboardView {
       return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells, ...columns.map((column) => column.cell(model)));
     });
     const box = make("section", "card", make("h2", "hidden", `${plain(scorer.label)}, 0 to ${scorer.max}`), table("Board", heads, rows, ranking.ranked ? "board ranked" : "board"));
+    this.tools.querySelector(".share")?.remove();
+    this.tools.append(box.querySelector(".share"));
     const lines = references.map((one) => `${one.name} ${fixed(one.value, scorer.digits)}`).join(", ");
     const joined = ranking.pairs.length ? "Rows that a line joins cannot be told apart; in brackets are the places that the tests leave open. " : "";
     box.append(make("p", "soft legend", `${joined}Bands: 95 % intervals over clips.${lines ? ` Dashed lines: ${lines}.` : ""} ${board.boards.map((one) => one.note).join(" ")}`));
@@ -407,7 +406,9 @@ class LeaderboardView {
     const drawn = points.map(({ one, x: first, y: second }) => ({ label: plain(one.label), title: `${plain(one.label)}: ${fixed(first.value, 2)}, ${fixed(second.value, 2)}`, x: first, y: second, mark: one.mark, muted: one.control, open: one.run === null ? null : () => this.app.explore({ model: one.label, sort: "lowest" }) }));
     const blind = (axis) => (axis.number === undefined ? [] : this.references(axis.number).filter((one) => ["blind", "person"].includes(one.name)));
     const svg = drawn.length ? scatter(`${y.name} against ${x.name} of each model, with 95 percent intervals; the table has the numbers`, drawn, { x: { name: x.name, lines: blind(x) }, y: { name: y.name, lines: blind(y) } }) : make("p", "soft", "No model has both: choose other scores.");
-    return card("Two scores against each other", "", make("div", "axes", select("y", y), make("span", "soft", "against"), select("x", x)), svg);
+    const both_ = (axis, cell) => ({ text: fixed(cell.value, board.scorers[axis.number]?.digits ?? 4), small: span(cell, board.scorers[axis.number]?.digits ?? 4), num: true });
+    const cells = () => [["model", ...[y, x].map((axis) => ({ text: axis.name, small: "", num: true }))], ...points.map((point) => [plain(point.one.label), both_(y, point.y), both_(x, point.x)])];
+    return card("Two scores against each other", "", make("div", "axes", select("y", y), make("span", "soft", "against"), select("x", x)), svg, drawn.length ? share(`${y.name} against ${x.name}`, cells, svg) : null);
   }
 }
 
@@ -439,6 +440,6 @@ function tieLines(tied, ranked) {
       return make("i", !group_ ? "none" : `${group_.first === place ? "first " : ""}${group_.last === place ? "last" : ""}`);
     });
     const shown = ranked && lanes.length ? make("span", "lines", ...lines) : make("span", "letters", own.join(" "));
-    return make("td", "tie", shown, make("span", "hidden", ranked && own.length ? `tied: ${own.join(" ")}` : ""));
+    return make("td", "tie", shown, make("span", "hidden", ranked && own.length ? own.join(" ") : ""));
   });
 }

@@ -72,13 +72,23 @@ class MatrixView {
     const told = make("p", "soft");
     const tools = make("form", "tools", select("matrix-sort", "Sort", Object.entries(MATRIX_SORTS).map(([name, words_]) => [words_, name]), sort, "sort"), select("matrix-category", "Category", [["all categories", ""], ...source.categories.map((name) => [plain(name), name])], state.get("category"), "category"), told);
     const typing = document.activeElement?.id;
-    box.replaceChildren(card("Where models fail together", `${plain(scorer.label)} of every sample and model; a cell opens its sample.`, tools, make("div", "scroll", grid), this.scale(scorer)));
+    const query = { search: "", category: state.get("category"), status: "", measure: board.headline, model: ANY, low: null, high: null, sort, shown: models, names: models.map((one) => board.models[one].label), scorer };
+    box.replaceChildren(card("Where models fail together", `${plain(scorer.label)} of every sample and model; a cell opens its sample.`, tools, make("div", "scroll", grid), this.scale(scorer), share("Scores of all samples", () => this.rows(query))));
     if (typing?.startsWith("matrix-")) at(typing)?.focus();
     new ResizeObserver(() => grid.classList.toggle("dense", (grid.clientWidth - 300) / models.length < 28)).observe(grid);
     const samples = new MatrixList(source, rows, spacer, (id) => this.app.explore({ clip: id, model, sort }), 27);
-    const query = { search: "", category: state.get("category"), status: "", measure: board.headline, model: ANY, low: null, high: null, sort, shown: models, names: models.map((one) => board.models[one].label), scorer };
     const page = await samples.show(query);
     told.textContent = count(page.total, "sample");
+  }
+
+  // All samples, asked for by so many as a server gives at once.
+  async rows({ scorer, names, ...query }) {
+    const found = [["sample", "category", ...names.map((name) => ({ text: plain(name), small: "", num: true }))]];
+    for (let page = null; !page || found.length <= page.total; ) {
+      page = await this.app.source.page(query, found.length - 1, found.length + 199);
+      found.push(...page.rows.map((one) => [plain(one.id), plain(one.category), ...one.scores.map((value) => fixed(value, scorer.digits))]));
+    }
+    return found;
   }
 
   scale(scorer) {
