@@ -15,10 +15,11 @@ from audiocapbench.meta.answers import marks, parser
 from audiocapbench.meta.answers.marks import FIRST, SECOND, Labels, P, content_words, kinds
 from audiocapbench.meta.answers.parser import HINT, TRUTH, VERDICT, AnswerClause
 from audiocapbench.meta.scorers.scorer import Choice
+from audiocapbench.metrics.elements.splitting import meaning_of
 from audiocapbench.metrics.shipped import read_lists, with_pieces, word_set
 from audiocapbench.models.replies import without_thoughts
 
-LIKELY_RULES = "likely-1"
+LIKELY_RULES = "likely-2"
 """Version of these rules, for signatures: readings that are likely count in the headline."""
 
 Grade = Literal["certain", "likely", "read", "unread", "missing"]
@@ -33,13 +34,13 @@ _REWORDED = {
 }
 _KNOWN = marks.VERDICT_WORDS | word_set(_PACKAGE, "patterns.toml", "argument_words")
 _LETTERS = re.compile(r"[^\W\d_]{2,}(?:['-][^\W\d_]+)?")
-_UNSPACED = ("zh", "ja", "ko")
+_UNSPACED = ("zh", "ja", "ko", "ar", "hi")
 _SIDE, _NAMES = {FIRST: 1, SECOND: -1}, ("caption A", "caption B")
 _CHOICES = (Choice.UNKNOWN, Choice.FIRST, Choice.SECOND)
 
 # What statements count, what is left of a granted one, and the least that a choice needs.
 _WEIGHT = {HINT: 0.5, TRUTH: 2.0, VERDICT: 4.0}
-_GRANTED, _ENOUGH = 0.3, 1.5
+_GRANTED, _ENOUGH = 0.25, 1.5
 _LONGEST = 3_000  # characters that are weighed: of a longer answer the two ends
 _SHORT = 5  # words of another language, less than these, that name one caption and no more
 
@@ -61,7 +62,7 @@ class CaptionWords(NamedTuple):
 
     def side(self, text: str) -> int:
         """Whose words a text has: 1 the first caption's, -1 the second's, 0 if that is unclear."""
-        words = content_words(text)
+        words = _meant(text)
         one, two = len(words & self.first), len(words & self.second)
         return (one > 2 * two) - (two > 2 * one)
 
@@ -85,13 +86,13 @@ def read_likely(answer: str, first: str, second: str, labels: Labels | None = No
     text = (
         P["fence"].sub("", parser.ends_of(without_thoughts(answer) or "", _LONGEST, "\n")).strip()
     )
-    words = content_words(first), content_words(second)
+    words = _meant(first), _meant(second)
     own = CaptionWords(words[0] - words[1], words[1] - words[0])
     text = _reworded(text, "before")
     named = P["quotation"].sub(lambda one: own.name(one[0], one[0], _NAMES), text)
     english = _in_english(named, first, second)
     said = parser.ends_of(english or named, _LONGEST, "\n")
-    marked = _reworded(marks.mark(said, first, second, labels or Labels()), "all")
+    marked = _reworded(_untabled(marks.mark(said, first, second, labels or Labels())), "all")
     marked = P["about_it"].sub(
         lambda one: own.name(one[0], one["after"] or one["before"], (FIRST, SECOND)), marked
     )
@@ -106,10 +107,31 @@ def read_likely(answer: str, first: str, second: str, labels: Labels | None = No
     return _CHOICES[(balance > 0) - (balance < 0)]
 
 
+def _meant(text: str) -> frozenset[str]:
+    """What the words of a text mean, as the thesaurus has it."""
+    return frozenset(map(meaning_of, content_words(text)))
+
+
 def _reworded(text: str, stage: str) -> str:
     for found, new in _REWORDED[stage]:
         text = found.sub(new, text)
     return text
+
+
+def _untabled(marked: str) -> str:
+    """Rows of a table with a column a caption as what they say of each."""
+    lines, columns = [], list[int]()
+    for line in marked.split("\n"):
+        cells = [cell.strip() for cell in line.split("|")]
+        if {FIRST, SECOND} <= {*cells}:
+            columns = [cells.index(FIRST), cells.index(SECOND)]
+        elif columns and len(cells) > max(columns):
+            one, two = (cells[column] for column in columns)
+            flaws = P["no_scores"].search(line)
+            lines.append(f"{FIRST}: {one}, {SECOND}: {two}. {flaws[0] if flaws else ''}")
+            continue
+        lines.append(line)
+    return "\n".join(lines)
 
 
 @cache
@@ -124,7 +146,12 @@ def _glossary(language: str) -> tuple[re.Pattern[str], list[str]]:
 
 def _in_english(text: str, first: str, second: str) -> str | None:
     """An answer with its words about captions in English; None of one that is in English."""
-    plain = unicodedata.normalize("NFKC", text).translate(marks.STRAIGHT).replace("。", ". ")
+    plain = (
+        unicodedata.normalize("NFKC", text)
+        .translate(marks.STRAIGHT)
+        .replace("。", ". ")
+        .replace("।", ". ")
+    )
     rest = P["quoted"].sub(" ", plain.replace(first, " ").replace(second, " "))
     scripts = _LANGUAGES["scripts"].items()
     language = next((name for name, script in scripts if re.search(script, rest)), "")
@@ -144,6 +171,8 @@ def _compared(marked: str) -> float | None:
     """What a ranking or the scores of both captions come to; None where there are none."""
     if P["counted"].search(marked):
         return 0.0
+    flawed = P["no_scores"].search(marked)
+    marked = P["braced"].sub(lambda one: str(sum(map(float, P["figure"].findall(one[0])))), marked)
     if found := P["ranked"].search(marked):
         return 0.0 if found["top"] == found["low"] else float(_SIDE[found["top"]])
     scores: dict[str, list[float]] = {FIRST: [], SECOND: []}
@@ -151,12 +180,13 @@ def _compared(marked: str) -> float | None:
         scores[one["who"]].append(float(one["n"].replace(",", ".")))
     if not scores[FIRST] or len(scores[FIRST]) != len(scores[SECOND]):
         return None
-    return 0.0 if P["no_scores"].search(marked) else sum(scores[FIRST]) - sum(scores[SECOND])
+    return 0.0 if flawed else sum(scores[FIRST]) - sum(scores[SECOND])
 
 
 def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool) -> float:
     """How far clauses speak for the first caption; 0 where they speak for none, or for both."""
     spoken, supposed, odd, verdict = [0.0], False, False, 0.0
+    told = list[frozenset[str]]()
     for clause, after in pairwise([*clauses, AnswerClause("")]):
         turned = bool(P["turn"].search(clause.text)) or clause.concludes
         head = _head(clause.text, own)
@@ -175,6 +205,10 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
             odd = True  # both are called alike
         if not kinds(clause.text) and not value:
             value = _heard(clause.text, own)
+            restated = {FIRST, SECOND} <= frozenset().union(*told)
+            denied = turned and told[-1:] == [{FIRST if value < 0 else SECOND}]
+            if abs(value) == 1 and (restated or denied):
+                value *= _WEIGHT[TRUTH]  # what is heard decides between what captions name
             opposed = value * verdict < 0 or (strange and not value)
             odd = odd or (bool(verdict) and opposed and not granted and not reason)
         elif strange or P["unclear"].search(clause.text) or _is_mixed(clause):
@@ -184,6 +218,7 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
             odd = verdict * value < 0 and not clause.concludes
             verdict = value
         spoken.append(value * (_GRANTED if granted else 1))
+        told.append(kinds(clause.text))
     total, weight = sum(spoken), sum(map(abs, spoken))
     if odd or verdict * total < 0 or abs(total) < max(_ENOUGH, weight / 2):
         return 0.0
@@ -195,7 +230,11 @@ def _head(text: str, own: CaptionWords) -> str:
     head = " ".join(parser.pieces_of(P["harmless"].sub(" i ", text))[:2])
     sounds = own.first | own.second | marks.SOUND_WORDS
     plain = P["reasoned"].split(head, maxsplit=1)[0]
-    return parser.WORD.sub(lambda one: " " if content_words(one[0]) & sounds else one[0], plain)
+
+    def named(one: re.Match[str]) -> str:
+        return "sound" if (_meant(one[0]) | content_words(one[0])) & sounds else one[0]
+
+    return parser.WORD.sub(named, plain)
 
 
 def _stated(clause: AnswerClause, own: CaptionWords) -> float:
@@ -214,7 +253,7 @@ def _stated(clause: AnswerClause, own: CaptionWords) -> float:
     detailed = P["details_only"].search(text) and not P["turn"].match(text)
     if clause.narrow or detailed or P["partly"].search(text):
         return value * _GRANTED
-    lacks = P["omits"].search(text) and not content_words(text) & (own.first | own.second)
+    lacks = P["omits"].search(text) and not _meant(text) & (own.first | own.second)
     return value / 2 if lacks else value
 
 
