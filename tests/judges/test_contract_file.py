@@ -83,11 +83,11 @@ def test_a_reply_in_prose_is_read_after_its_word(file: Path) -> None:
     ("old", "new", "said"),
     [
         ("{prediction}", "{predicton}", "did you mean 'prediction'?"),
-        ("{references}", "", "prompt has no {references}, which the judge must see"),
-        ("scale = [1, 5]", "scale = [5, 1]", "scale is not the lowest"),
+        ("{references}", "", "prompt: has no {references}, which the judge must see"),
+        ("scale = [1, 5]", "scale = [5, 1]", "scale: is not the lowest"),
         ("scores =", "score =", "score: is no key; did you mean 'scores'?"),
-        ('other = "Mind the sources."', "", "guidance has nothing for other categories"),
-        ("scale = [1, 5]", 'after = "x"', "after is for one score"),
+        ('other = "Mind the sources."', "", "guidance: has nothing for other categories"),
+        ("scale = [1, 5]", 'after = "x"', "after: is for one score"),
         ("{instruction}", "{prediction.__class__}", ""),
     ],
 )

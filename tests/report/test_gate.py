@@ -255,7 +255,7 @@ def test_junit_is_xml_whatever_models_are_called(store: Store) -> None:
         ("", "gate"),
         ("alhpa = 0.1\n{}", "did you mean 'alpha'?"),
         ("alpha = 2\n{}", "alpha"),
-        ("{}metrc = 'x'", "gate 1: metrc: there is no such key; did you mean 'metric'?"),
+        ("{}metrc = 'x'", "gate 1: metrc: is no key; did you mean 'metric'?"),
         ("{}metric = 'x'\n{}", "gate 2: name a metric or a judge"),
         ("{}metric = 'x'\nmargin = 1", "gate 1: floor takes no margin"),
         ("[[gate]]\nkind = 'margin'\nrun = 1\nmetric = 'x'", "gate 1: margin needs against"),
@@ -263,7 +263,7 @@ def test_junit_is_xml_whatever_models_are_called(store: Store) -> None:
         ("[[gate]]\nkind = 'coverage'\nrun = true\nleast = 1", "gate 1: run"),
         ("[[gate]]\nkind = 'coverage'\nrun = 1\nleast = nan", "gate 1: least"),
         ("{}metric = 'meteor'\n{}metric = 'meteor'", "stands there twice"),
-        ("[[gate", "cannot be read"),
+        ("[[gate", "is not TOML"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused_with_the_place(

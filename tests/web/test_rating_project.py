@@ -46,8 +46,8 @@ def changed(path: Path, field: str, value: Any) -> Path:
         ("claim_minutes", "0", "line 8: claim_minutes: is 0"),
         ("seed", "-1", "line 8: seed: is -1"),
         ("url", '"javascript:alert(1)"', "line 8: url: is 'javascript:"),
-        ("colour", '"red"', "line 8: colour: is no setting of a project; there are name, kind"),
-        ("root", '"/"', "line 8: root: is no setting"),
+        ("colour", '"red"', "line 8: colour: is no key; keys here are name, kind"),
+        ("root", '"/"', "line 8: root: is no key"),
         ("title", '"a" b', r"project\.toml: is not TOML: .*line 8"),
     ],
 )

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Unpack
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import Field
 
 from audiocapbench.asking import ClipOptions
 from audiocapbench.benchmarks.benchmark import Benchmark
@@ -40,8 +40,8 @@ from audiocapbench.data.folder import (
     why_outside,
 )
 from audiocapbench.data.outcome import Clip
-from audiocapbench.data.problems import read_toml
 from audiocapbench.data.row import MetadataRow, read_references
+from audiocapbench.data.toml_file import TomlTable, read_toml
 from audiocapbench.errors import BenchmarkError, DatasetError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.grouping import grouped
@@ -61,11 +61,7 @@ _Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 _Roles = Literal["audio", "references", "id", "category", "instruction", "transcript", "options"]
 
 
-class _FilePart(BaseModel, extra="forbid", frozen=True, allow_inf_nan=False):
-    pass
-
-
-class DataPlace(_FilePart, frozen=True):
+class DataPlace(TomlTable, frozen=True):
     """Where the clips are: a repository of the Hub, or a folder beside the file.
 
     Attributes:
@@ -77,18 +73,16 @@ class DataPlace(_FilePart, frozen=True):
     hub: Annotated[str, Field(pattern=r"^[\w.-]+/[\w.-]+$")] | None = None
     revision: Annotated[str, Field(pattern=r"^[^:@\s]+$")] | None = None
     split: Annotated[str, Field(pattern=r"^[^:\s]+$")] | None = None
-    keep: dict[str, str] = {}
+    keep: dict[str, str] = Field({})
     folder: _Text | None = None
     table: _Text | None = None
 
-    @model_validator(mode="after")
-    def _one_place(self) -> "DataPlace":
+    def mistakes(self) -> Iterator[str]:
         if (self.hub is None) == (self.folder is None):
-            raise ValueError("needs a hub repository or a folder, and not both")
+            yield "needs a hub repository or a folder, and not both"
         for name in ("revision", "split") if self.hub is None else ("table",):
             if getattr(self, name):
-                raise ValueError(f"{name} goes with {'a hub' if self.hub is None else 'a folder'}")
-        return self
+                yield f"{name}: goes with {'a hub' if self.hub is None else 'a folder'}"
 
     @property
     def target(self) -> str:
@@ -97,14 +91,14 @@ class DataPlace(_FilePart, frozen=True):
         return f"hf://datasets/{self.hub}{revision}" + (f":{self.split}" if self.split else "")
 
 
-class ExpectedData(_FilePart, frozen=True):
+class ExpectedData(TomlTable, frozen=True):
     """What the data must be: how many samples, and the fingerprint that ``check`` shows."""
 
     samples: Annotated[int, Field(ge=1)] | None = None
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
 
 
-class PublishedScore(_FilePart, frozen=True):
+class PublishedScore(TomlTable, frozen=True):
     """A printed score of a system on so many samples; ``metric`` is ours that computes the same,
     and ``recomputed`` what the system's captions scored here."""
 
@@ -118,7 +112,7 @@ class PublishedScore(_FilePart, frozen=True):
     date: Annotated[str, Field(pattern=r"^\d{4}(-\d\d){0,2}$")]
 
 
-class BenchmarkFile(_FilePart, frozen=True):
+class BenchmarkFile(TomlTable, frozen=True):
     """A benchmark as its file says it.
 
     Attributes:
@@ -144,35 +138,31 @@ class BenchmarkFile(_FilePart, frozen=True):
     category: str = ""
     options: tuple[_Text, ...] = ()
     data: DataPlace
-    columns: dict[_Roles, _Text | tuple[_Text, ...]] = {}
-    traits: dict[str, Any] = {}
+    columns: dict[_Roles, _Text | tuple[_Text, ...]] = Field({})
+    traits: dict[str, Any] = Field({})
     expected: ExpectedData = ExpectedData()
     published: tuple[PublishedScore, ...] = ()
 
-    @field_validator("licence")
-    @classmethod
-    def _known_licence(cls, licence: str) -> str:
-        if licence not in LICENCES and not licence.removeprefix(OTHER).strip():
-            raise ValueError(f"is blank; say which, or {OTHER}…")
-        if licence not in LICENCES and not licence.startswith(OTHER):
-            near = did_you_mean(licence, LICENCES, "known are")
-            raise ValueError(f"{licence!r} is no licence that is known here{near}; or '{OTHER}…'")
-        return licence
-
-    @model_validator(mode="after")
-    def _of_its_task(self) -> "BenchmarkFile":
+    def mistakes(self) -> Iterator[str]:
+        own = self.licence.removeprefix(OTHER)
+        if not own.strip():
+            yield f"licence: is blank; say which, or '{OTHER}…'"
+        elif own == self.licence not in LICENCES:
+            near = did_you_mean(own, LICENCES, "known are")
+            yield f"licence: {own!r} is none that is known here{near}; or '{OTHER}…'"
         if bool(self.options) + ("options" in self.columns) != (self.task == CHOICE):
-            raise ValueError(
-                "options, or columns.options, goes with task = 'choice' and only there"
-            )
-        return self
+            yield "options, or columns.options, goes with task = 'choice' and only there"
+        try:
+            self.own_traits.to_dict()
+        except BenchmarkError as error:
+            yield f"traits: {error}"
 
     @property
     def own_traits(self) -> Traits:
         controls = {"right_is": "reference", "blind_by": "benchmark"}
         given = {"metrics": [CHOICE], "controls": controls, "max_tokens": 64}
         given = (given if self.task == CHOICE else {}) | self.traits
-        return Traits.from_dict(given, f"{self.name}: traits")
+        return Traits.from_dict(given)
 
     def mapped(self, audio: str = "audio") -> dict[str, str]:
         """Columns by role for a reader that calls that of the clip ``audio``; no pattern."""
@@ -232,8 +222,7 @@ def published_results(
 
 def read_benchmark_file(path: Path) -> BenchmarkFile:
     """Read and check a file; every problem of it is a line of the error."""
-    found, _ = read_toml(path, BenchmarkFile, "a benchmark", BenchmarkError)
-    found.own_traits.to_dict()  # what is wrong with them is said here
+    found, _ = read_toml(path, BenchmarkFile, BenchmarkError)
     if shelf().get(found.name, path).resolve() != path.resolve():
         raise BenchmarkError(f"{path}: name: {found.name!r} is a shipped benchmark; choose another")
     return found

@@ -8,20 +8,17 @@ import codecs
 import json
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from audiocapbench.errors import AudioCapBenchError, DatasetError, did_you_mean
+from audiocapbench.errors import DatasetError
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
-
-Model = TypeVar("Model", bound="BaseModel")
+    from pydantic import ValidationError
 
 _WORDS = {
     "missing": "is missing",
@@ -74,39 +71,6 @@ def problems_of(
         what = {**_WORDS, **words}.get(one["type"]) or said[:1].lower() + said[1:]
         problems.append(Problem(where, field, what))
     return problems
-
-
-def read_toml(
-    path: Path, model: "type[Model]", what: str, error: type[AudioCapBenchError]
-) -> "tuple[Model, str]":
-    """A TOML file as a model, and its text; every problem of it is a line of the error."""
-    from pydantic import ValidationError
-
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        # As JSON, so that a number is a number and a date is text.
-        given = json.dumps(tomllib.loads(text), default=str)
-        return model.model_validate_json(given, strict=True), text
-    except OSError as problem:
-        raise error(f"{path}: cannot be read ({problem.strerror or problem})") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise error(f"{path} cannot be read as {what}: is not TOML: {problem}") from None
-    except ValidationError as problem:
-        found = [_key_problem(model, one) for one in problem.errors()]
-        raise InvalidDataError(path, list(dict.fromkeys(found))) from None
-
-
-def _key_problem(model: Any, problem: Any) -> Problem:
-    """A key of a file, and what is wrong with it; one that there is not, with those that are."""
-    keys = [str(one) for one in problem["loc"] if not str(one).startswith(("tuple[", "str"))]
-    words = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        for key in keys[:-1]:
-            kind = model.model_fields[key].annotation if key in model.model_fields else None
-            own = [one for one in (kind, *get_args(kind)) if hasattr(one, "model_fields")]
-            model = own[0] if own else model
-        words = f"is no key{did_you_mean(keys[-1], model.model_fields, 'keys here are')}"
-    return Problem("", ".".join(keys), words[:1].lower() + words[1:])
 
 
 def by_cause(problems: Sequence[object]) -> list[str]:

@@ -1,14 +1,15 @@
 """A contract in a TOML file: anybody's prompt for a judge, held to the rules of our own."""
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field
 
 from audiocapbench.data.categories import fold_category
-from audiocapbench.data.problems import read_toml
+from audiocapbench.data.toml_file import TomlTable, read_toml
 from audiocapbench.errors import JudgeError, ReplyError, did_you_mean
 from audiocapbench.judges.contract import REASONING, Contract, JudgeInput, ReplyField, Verdict, fill
 
@@ -17,7 +18,7 @@ _OTHER = "other"
 _NUMBER = re.compile(r"[\s\"'(\[*_]*(-?\d{1,4}(?:\.\d{1,4})?(?:\s*/\s*\d{1,4})?)(?![\w.]*\d)")
 
 
-class ContractFile(BaseModel, extra="forbid", frozen=True):
+class ContractFile(TomlTable, frozen=True):
     """A contract as its file says it.
 
     Attributes:
@@ -33,7 +34,7 @@ class ContractFile(BaseModel, extra="forbid", frozen=True):
     description: str = ""
     prompt: str
     source: str = ""
-    guidance: dict[str, str] = {}
+    guidance: dict[str, str] = Field({})
     scores: Annotated[tuple[str, ...], Field(min_length=1)]
     scale: tuple[int, int] = (0, 10)
     kind: Literal["integer", "number"] = "integer"
@@ -41,29 +42,28 @@ class ContractFile(BaseModel, extra="forbid", frozen=True):
     hears: bool = False
     max_tokens: Annotated[int, Field(ge=1)] = 300
 
-    @model_validator(mode="after")
-    def _whole(self) -> "ContractFile":
+    def mistakes(self) -> Iterator[str]:
         named = re.findall(r"\{(\w+)\}", self.prompt)
         for place in named:
             if place not in _PLACES:
                 near = did_you_mean(place, _PLACES, "there are")
-                raise ValueError(f"prompt has no place {{{place}}}{near}")
+                yield f"prompt: has no place {{{place}}}{near}"
         needed = ["prediction", *([] if self.hears else ["references"])]
         needed += ["guidance"] if self.guidance else []
-        if lost := [place for place in needed if place not in named]:
-            raise ValueError(f"prompt has no {{{lost[0]}}}, which the judge must see")
+        for place in needed:
+            if place not in named:
+                yield f"prompt: has no {{{place}}}, which the judge must see"
         if "guidance" in named and _OTHER not in self.guidance:
-            raise ValueError(f"guidance has nothing for {_OTHER} categories")
+            yield f"guidance: has nothing for {_OTHER} categories"
         if self.scale[0] >= self.scale[1]:
-            raise ValueError("scale is not the lowest and the highest score")
+            yield "scale: is not the lowest and the highest score"
         if self.after and len(self.scores) > 1:
-            raise ValueError("after is for one score; several come as JSON")
-        return self
+            yield "after: is for one score; several come as JSON"
 
 
 def read_contract(path: Path) -> Contract:
     """The contract of a file; its whole text is hashed into the signature."""
-    file, text = read_toml(path, ContractFile, "a contract", JudgeError)
+    file, text = read_toml(path, ContractFile, JudgeError)
     low, high = file.scale
     fields = [ReplyField(one, file.kind, low, high, rescaled=True) for one in file.scores]
     return Contract(

@@ -1,7 +1,7 @@
 """Gates for CI: what must hold of runs, tested one-sidedly and corrected by Holm for the gates that
 are named, whatever else is in the store. A gate that could not close is an error."""
 
-import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from xml.etree import ElementTree as Xml
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field
 
-from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.errors import ReportError, did_you_mean
+from audiocapbench.data.toml_file import TomlTable, read_toml
+from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
 from audiocapbench.report.compare import compute as pairing
@@ -46,7 +46,7 @@ _NO_XML = {0xFFFE: "?", 0xFFFF: "?"}
 RunName = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
 
-class Gate(BaseModel, extra="forbid", frozen=True, strict=True, allow_inf_nan=False):
+class Gate(TomlTable, frozen=True):
     """What must hold of runs, by number, name, tag or model (its newest, with its repeats).
 
     A floor must surely be "reached", or is "not-missed" unless it surely is.
@@ -63,19 +63,17 @@ class Gate(BaseModel, extra="forbid", frozen=True, strict=True, allow_inf_nan=Fa
     least: float | None = None
     must: Literal["reached", "not-missed"] | None = None
 
-    @model_validator(mode="after")
-    def _is_whole(self) -> Self:
+    def mistakes(self) -> Iterator[str]:
         needs = _NEEDS.get(self.kind, ["against"])
         for name in ("against", "margin", "least", "must"):
             given, may = getattr(self, name) is not None, name == "must" and self.kind == "floor"
             if given is not (name in needs) and not may:
-                raise ValueError(f"{self.kind} {'takes no' if given else 'needs'} {name}")
+                yield f"{self.kind} {'takes no' if given else 'needs'} {name}"
         named = (self.metric is not None) + (self.judge is not None)
         if named != 1 and (named or self.kind != "coverage"):
-            raise ValueError("name a metric or a judge")
+            yield "name a metric or a judge"
         if self.dimension is not None and self.judge is None:
-            raise ValueError("a dimension is a judge's")
-        return self
+            yield "a dimension is a judge's"
 
     @classmethod
     def by(cls, scorer: Scorer, **given: Any) -> Self:
@@ -108,32 +106,18 @@ class Gate(BaseModel, extra="forbid", frozen=True, strict=True, allow_inf_nan=Fa
         return " ".join(str(one) for one in (*parts, self.against, by) if one is not None)
 
 
-class GateFile(BaseModel, extra="forbid", frozen=True, strict=True):
-    gate: Annotated[tuple[Gate, ...], Field(min_length=1, strict=False)]
+class GateFile(TomlTable, frozen=True):
+    gate: Annotated[tuple[Gate, ...], Field(min_length=1)]
     alpha: Annotated[float, Field(ge=0.0001, le=0.5)] = ALPHA
+
+    def mistakes(self) -> Iterator[str]:
+        names = Counter(gate.called(run) for gate in self.gate for run in gate.runs)
+        for name in [name for name, count in names.items() if count > 1]:
+            yield f"{name!r} stands there twice; give each gate a name"
 
 
 def read_gates(path: Path) -> GateFile:
-    try:
-        found = GateFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ReportError(f"{path} cannot be read as a file of gates: {error}") from None
-    except ValidationError as error:
-        raise InvalidDataError(path, list(dict.fromkeys(map(_problem, error.errors())))) from None
-    names = [gate.called(run) for gate in found.gate for run in gate.runs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ReportError(f"{path}: {twice!r} stands there twice; give each gate a name")
-    return found
-
-
-def _problem(problem: Any) -> Problem:
-    where, known, keys = "", GateFile.model_fields, [*map(str, problem["loc"])]
-    if keys[0] == "gate" and len(keys) > 1:
-        where, known, keys = f"gate {int(keys[1]) + 1}", Gate.model_fields, keys[2:]
-    words = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        words = f"there is no such key{did_you_mean(keys[-1], known, 'there are')}"
-    return Problem(where, "".join(keys[:1]), words)
+    return read_toml(path, GateFile, ReportError)[0]
 
 
 class Case(NamedTuple):

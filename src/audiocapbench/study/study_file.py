@@ -1,17 +1,19 @@
 """A study in a file: benchmark, models, settings, judges, metrics, budget, and what is written."""
 
 import json
-import tomllib
+import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from audiocapbench.asking import RequestOptions
-from audiocapbench.data.problems import InvalidDataError, Problem
-from audiocapbench.errors import MetricError, ReportError, did_you_mean
+from audiocapbench.benchmarks.traits import base_name
+from audiocapbench.data.toml_file import TomlTable, read_toml
+from audiocapbench.errors import MetricError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.metrics import compute
 from audiocapbench.models import Model, ModelSettings, create_models
@@ -23,16 +25,7 @@ TableForm = Literal["md", "csv", "latex", "json"]
 Positive = Annotated[int, Field(ge=1)]
 
 
-class _Strict(BaseModel, extra="forbid", allow_inf_nan=False):
-    @model_validator(mode="after")
-    def _without_nul(self) -> Self:
-        given = dict(self) | getattr(self, "asking", {})
-        if bad := [name for name, value in given.items() if "\0" in str(value)]:
-            raise ValueError(f"{', '.join(bad)} holds a NUL character")
-        return self
-
-
-class StudyModel(_Strict):
+class StudyModel(TomlTable, frozen=True):
     """One model, with settings of its own where they are not the study's."""
 
     name: str
@@ -47,14 +40,14 @@ class StudyModel(_Strict):
         return {"name": given} if isinstance(given, str) else given
 
 
-class Output(_Strict):
+class Output(TomlTable, frozen=True):
     tables: tuple[Table, ...] = ("leaderboard",)
     formats: tuple[TableForm, ...] = ("md", "csv")
     figures: bool = False
     report: bool = True
 
 
-class Study(_Strict):
+class Study(TomlTable, frozen=True):
     """A study as its file has it; options of asking stand there beside the other keys."""
 
     name: str
@@ -75,13 +68,10 @@ class Study(_Strict):
     published: bool = False
     output: Output = Output()
 
-    @model_validator(mode="after")
-    def _one_of_each(self) -> Self:
-        names = [one.name for one in self.models]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"{', '.join(twice)} stands twice among the models")
-        return self
+    def mistakes(self) -> Iterator[str]:
+        names = Counter(one.name for one in self.models)
+        for name in [name for name, count in names.items() if count > 1]:
+            yield f"models: {name} stands twice among them"
 
     def create(self, max_tokens: int | None = None) -> list[Model]:
         found: list[Model] = []
@@ -96,39 +86,14 @@ class Study(_Strict):
 
 def read_study(path: Path) -> Study:
     """Read and check a study; relative paths become those beside the file."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        of_asking = ("asking", *RequestOptions.__annotations__)
-        given["asking"] = {name: given.pop(name) for name in of_asking if name in given}
-        # As JSON, so that a number is a number and a list is a list.
-        study = Study.model_validate_json(json.dumps(given, default=str), strict=True)
-        beside = path.parent
-        changed: dict[str, Any] = {"folder": beside / study.folder.expanduser()}
-        if study.data is not None:
-            changed["data"] = beside / study.data.expanduser()
-        if prices := study.asking.get("prices"):
-            changed["asking"] = study.asking | {"prices": beside / prices.expanduser()}
-        if "://" not in study.store:
-            changed["store"] = str(beside / Path(study.store).expanduser())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RuntimeError) as error:
-        raise ReportError(f"{path} cannot be read as a study: {error}") from None
-    except ValidationError as error:
-        problems = [Problem(path.name, *_problem(one)) for one in error.errors()]
-        raise InvalidDataError(path, problems) from None
-    if (beside / study.benchmark).exists():
-        changed["benchmark"] = str(beside / study.benchmark)
+    study, _ = read_toml(path, Study, ReportError)
+    changed: dict[str, Any] = {}
+    if "://" not in study.store:
+        changed["store"] = str(path.parent / os.path.expanduser(study.store))
+    for place in (study.benchmark, base_name(study.benchmark)):
+        if "benchmark" not in changed and (path.parent / place).exists():
+            changed["benchmark"] = str(path.parent / study.benchmark)
     return study.model_copy(update=changed)
-
-
-def _problem(problem: Any) -> tuple[str, str]:
-    """A key as the file has it, where options of asking stand beside the others; what is wrong."""
-    keys = problem["loc"][1:] if problem["loc"][:1] == ("asking",) else problem["loc"]
-    words = str(problem["msg"]).removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        fields = {**Study.model_fields, **StudyModel.model_fields, **Output.model_fields}
-        known = (fields.keys() | RequestOptions.__annotations__.keys()) - {"asking"}
-        words = f"is no key of a study{did_you_mean(str(keys[-1]), known)}"
-    return ".".join(map(str, keys)) or "the study", words
 
 
 def lock_of(study: Study, plan: RunPlan) -> dict[str, Any]:

@@ -66,14 +66,13 @@ def load_items(
 ) -> tuple[dict[str, RatingItem], dict[str, tuple[Path, float]], list[str]]:
     notes: list[str] = []
     if project.items is not None:
-        source = project.root / project.items
+        source, folder = project.items, project.audio or Path()
         found = _table_items(project, source)
-        folder = project.root / (project.audio or "")
     else:
         source, (folder, found) = Path(f"run {project.run}"), _run_items(project, store, notes)
-        folder = folder if project.audio is None else project.root / project.audio
+        folder = project.audio or folder
         if project.chosen is not None:
-            choice = read_opinions(source := project.root / project.chosen)
+            choice = read_opinions(source := project.chosen)
             choice.refuse(choice.problems)
             said = {f"{one.run}/{one.item}": one.chosen for one in choice.opinions}
             if strange := sorted(said.keys() - {one.id for one in found}):
@@ -82,7 +81,7 @@ def load_items(
                 one.model_copy(update={"chosen": said[one.id]}) for one in found if one.id in said
             ]
     if project.gold is not None:
-        found += _table_items(project, project.root / project.gold, gold=True)
+        found += _table_items(project, project.gold, gold=True)
     items = {one.id: one for one in found}
     if len(items) < len(found):
         twice = Counter(one.id for one in found).most_common(1)[0][0]

@@ -6,14 +6,14 @@ own order. Only this file translates.
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import Field, TypeAdapter, field_validator
 
+from audiocapbench.data.toml_file import TomlTable, read_toml
 from audiocapbench.errors import AudioCapBenchError
 
 Answer = dict[str, str | int]
@@ -22,9 +22,9 @@ _LETTERS, _OTHER_VOTES, _SUREST = "ab", {"tie": "tie", "bad": "both_bad"}, 3
 
 
 class RatingError(AudioCapBenchError):
-    def __init__(self, words: str, status: int = 422, **more: str) -> None:
-        super().__init__(*words.split("\n"))
-        self.status, self.document = status, {"error": words, **more}
+    def __init__(self, *lines: str, status: int = 422, **more: str) -> None:
+        super().__init__(*lines)
+        self.status, self.document = status, {"error": self.reason, **more}
 
 
 class Kind(NamedTuple):
@@ -110,7 +110,7 @@ KINDS = TypeAdapter(dict[str, Kind]).validate_python(tomllib.loads(_FILE.read_te
 _Run = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
 
-class RatingProject(BaseModel, extra="forbid", frozen=True, strict=True):
+class RatingProject(TomlTable, frozen=True):
     """A project: so many people rate ``each`` item and must ``listen`` to a share of its clip.
 
     An item waits ``claim_minutes`` for whom it was shown to; ``url`` is that of a proxy.
@@ -118,22 +118,21 @@ class RatingProject(BaseModel, extra="forbid", frozen=True, strict=True):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
     kind: Literal["pairs", "judge", "rel", "pick"]
-    people: Annotated[tuple[str, ...], Field(min_length=1, max_length=500, strict=False)]
+    people: Annotated[tuple[str, ...], Field(min_length=1, max_length=500)]
     each: Annotated[int, Field(ge=1)] = 1
-    items: str | None = None
-    run: _Run | Annotated[tuple[_Run, ...], Field(min_length=1, strict=False)] | None = None
-    audio: str | None = None
-    gold: str | None = None
-    chosen: str | None = None
+    items: Path | None = None
+    run: _Run | Annotated[tuple[_Run, ...], Field(min_length=1)] | None = None
+    audio: Path | None = None
+    gold: Path | None = None
+    chosen: Path | None = None
     title: Annotated[str, Field(max_length=200)] = ""
     instructions: Annotated[str, Field(max_length=4000)] = ""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    listen: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.9
+    listen: Annotated[float, Field(ge=0, le=1)] = 0.9
     url: Annotated[str, Field(pattern=r"^https?://[A-Za-z0-9.:-]+/?$")] | None = None
-    claim_minutes: Annotated[float, Field(gt=0, le=24 * 60, strict=False)] = 30.0
+    claim_minutes: Annotated[float, Field(gt=0, le=24 * 60)] = 30.0
     confidence: bool = True
     follow_links: bool = False
-    root: Path = Path()
 
     @field_validator("people")
     @classmethod
@@ -144,6 +143,19 @@ class RatingProject(BaseModel, extra="forbid", frozen=True, strict=True):
         if len(set(people)) < len(people):
             raise ValueError("names a person twice")
         return people
+
+    def mistakes(self) -> Iterator[str]:
+        people, runs = len(self.people), len(self.runs)
+        if self.each > people:
+            yield f"each: is {self.each}, and there are only {people} people"
+        if (self.items is None) == (not runs):
+            yield "items: name either a file of items, or runs"
+        elif runs not in (0, only := {"pairs": 2, "pick": 1}.get(self.kind, runs)):
+            yield f"run: a project of {self.kind} takes {only}, not {runs}"
+        if self.items and not self.audio:
+            yield "audio: is missing; name the folder with the clips"
+        if self.chosen and not (runs and self.kind in ("judge", "rel")):
+            yield "chosen: goes with runs, in a project of judge or rel"
 
     @property
     def runs(self) -> tuple[str | int, ...]:
@@ -157,59 +169,4 @@ class RatingProject(BaseModel, extra="forbid", frozen=True, strict=True):
 
 
 def read_project(path: Path) -> RatingProject:
-    """Read a project file; every problem of it stands on a line of its own."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        fields = tomllib.loads(text)
-        if "root" in fields:
-            raise RatingError(f"{path}{_line(text, 'root')}: root: is no setting of a project")
-        project = RatingProject.model_validate(fields | {"root": path.parent})
-    except OSError as error:
-        raise RatingError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except UnicodeDecodeError:
-        raise RatingError(f"{path}: is not UTF-8 text") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RatingError(f"{path}: is not TOML: {error}") from None
-    except ValidationError as error:
-        said = (_said(path, text, one) for one in error.errors(include_context=False))
-        raise RatingError("\n".join(dict.fromkeys(said))) from None
-    people, runs = len(project.people), len(project.runs)
-    only = {"pairs": 2, "pick": 1}.get(project.kind, runs)
-    for field, is_wrong, what in (
-        ("each", project.each > people, f"is {project.each}, and there are only {people} people"),
-        ("items", (project.items is None) == (not runs), "name either a file of items, or runs"),
-        (
-            "audio",
-            project.items and not project.audio,
-            "is missing; name the folder with the clips",
-        ),
-        (
-            "chosen",
-            project.chosen and not (runs and project.kind in ("judge", "rel")),
-            "goes with runs, in a project of judge or rel",
-        ),
-        ("run", runs not in (0, only), f"a project of {project.kind} takes {only}, not {runs}"),
-    ):
-        if is_wrong:
-            raise RatingError(f"{path}{_line(text, field)}: {field}: {what}")
-    return project
-
-
-def _said(path: Path, text: str, problem: Any) -> str:
-    field = str(problem["loc"][0]) if problem["loc"] else ""
-    what = problem["msg"].removeprefix("Value error, ")
-    if problem["type"] == "missing":
-        what = "is missing"
-    elif problem["type"] == "extra_forbidden":
-        names = [one for one in RatingProject.model_fields if one != "root"]
-        what = f"is no setting of a project; there are {', '.join(names)}"
-    elif problem["type"] != "value_error":
-        what = f"is {problem['input']!r:.60}: {what[:1].lower()}{what[1:]}"
-    return f"{path}{_line(text, field)}: {field}: {what}"
-
-
-def _line(text: str, field: str) -> str:
-    name = re.escape(field)
-    pattern = re.compile(rf"""\s*["']?{name}["']?\s*[=.]|\s*\[+\s*{name}\b""")
-    lines = (n for n, line in enumerate(text.splitlines(), 1) if pattern.match(line))
-    return "".join(f" line {number}" for number in islice(lines, 1))
+    return read_toml(path, RatingProject, RatingError)[0]

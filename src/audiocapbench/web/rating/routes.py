@@ -111,7 +111,7 @@ class RatingDesk:
         if found == "unheard":
             raise RatingError("listen to the clip first", why="unheard")
         if found == "conflict":
-            raise RatingError("you rated this clip already, perhaps in another tab", 409)
+            raise RatingError("you rated this clip already, perhaps in another tab", status=409)
         return found
 
     def back(self, person: str, before: str | None) -> dict[str, Any] | None:
@@ -206,12 +206,12 @@ def _answer(desk: RatingDesk, name: str, request: Any, body: bytes) -> Any:
 def _person(desk: RatingDesk, request: Any, *, is_admin: bool) -> str:
     token = bearer(request.headers)
     if token is None:
-        raise RatingError("open the link that you were invited with", 401)
+        raise RatingError("open the link that you were invited with", status=401)
     person = desk.store.ratings.person(desk.project.name, token)
     if person is None or person not in (ADMINISTRATOR, *desk.project.people):
-        raise RatingError("this link is not valid (any more); ask for another", 401)
+        raise RatingError("this link is not valid (any more); ask for another", status=401)
     if (person == ADMINISTRATOR) != is_admin:
-        raise RatingError("this link is not for this page", 403)
+        raise RatingError("this link is not for this page", status=403)
     return person
 
 
