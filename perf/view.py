@@ -133,7 +133,7 @@ def fill_run(store: Store, run: int, samples: Sequence[Sample], sentences: Seque
 def put_estimates(store: Store, run: int, total: int, random: Any) -> None:
     """Estimates as an earlier command would have kept them."""
     answered = total - total // 50
-    counts = {"n": answered, "total": total, "answered": answered, "empty": 0}
+    counts = {"n": answered, "total": total, "answered": answered, "empty": 0, "not_asked": 0}
     labels = [(name, 1.0, sign(name, made="up")) for name in METRICS]
     judged = sign("judge-audiocapbench", made="up")
     labels += [(f"{JUDGE}: {name}", 10.0, judged) for name in (*DIMENSIONS, "overall")]

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from audiocapbench.web import app as web_app
 from command import COMMAND, run_command
 from folders import write_folder
 from four_models import IDS, JUDGE, SAMPLES, put_models, put_unscored
-from made_store import MadeRun, put_run
+from made_store import MadeRun, made_samples, put_run
 from report_pages import gathered_runs, scored_runs
 from showing import Shown, showing
 
@@ -137,6 +138,21 @@ def test_filters_narrow_the_list_together(data: ReportData, shown: Shown) -> Non
     assert listed(shown, search="reference nowhere") == []
     assert listed(shown, search="100%_") == []
     assert listed(shown, runs="", low=1) == []
+
+
+def test_a_search_finds_letters_of_any_alphabet_and_case(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        samples = made_samples(4)
+        said = {"heard as": ['ÉLAN \\ und "Straße"', 1.5]}
+        samples = (*samples[:3], replace(samples[3], references=("Ein Hörnchen",), details=said))
+        texts = {"s0000": "СоБаКа лает, ÉLan!", "s0001": "狗在叫 100%_", "s0002": "plain dog"}
+        put_run(store, MadeRun("made/one", texts=texts), samples)
+        words = {"собака": [0], "éLAN": [0, 3], "狗在": [1], "0%_": [1], "DOG": [2], "0_%": []}
+        words |= {"HÖRNCHEN": [3], "élan straße": [3], "1.5": [3], "сОБАКА élan": [0]}
+        with showing(store) as fresh:
+            for word, places in words.items():
+                rows = fresh.ask("list", runs="1", search=word, first=0, last=9)[1]["rows"]
+                assert [row["id"] for row in rows] == [f"s{place:04}" for place in places], word
 
 
 def test_a_page_is_a_part_of_the_list_and_says_where_a_sample_stands(shown: Shown) -> None:

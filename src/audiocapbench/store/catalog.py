@@ -5,6 +5,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -193,21 +194,26 @@ class RunCatalog(StoreRepository):
         query = select(table).where(*matching(table, run=run_ids, sample=sample))
         return {row.run: stored.outcome_of(row) for row in self._fetch(query)}
 
-    def ended(self, run_ids: Iterable[int], status: str | None = None) -> set[str]:
+    def ended(self, run_ids: Iterable[int], status: str | None = None, least: int = 1) -> set[str]:
+        """Samples that so many of the runs or more have an outcome of, or one of a status."""
         table = schema.outcomes
         same = matching(table, run=run_ids, status=status)
-        query = select(table.c.sample).where(*same).distinct()
-        return {row.sample for row in self._fetch(query)}
+        query = select(table.c.sample).where(*same).group_by(table.c.sample)
+        return {row.sample for row in self._fetch(query.having(func.count() >= least))}
 
     def sample_texts(self, heads: Iterable[Any]) -> dict[tuple[str, str], str]:
         """What a search looks through of samples, in small letters, by dataset and id."""
-        own = schema.samples.c
-        columns = (own.dataset, own.id, own.category, own.file_name, own.references, own.details)
+        own, texts = schema.samples.c, {}
+        lists = (sa.cast(own.references, Text), sa.cast(own.details, Text))
+        columns = (own.dataset, own.id, own.category, own.file_name, *lists)
         query = select(*columns).where(own.dataset.in_({head.dataset for head in heads}))
-        texts = {}
-        for row in self._fetch(query):
-            details = json.dumps(row.details, ensure_ascii=False) if row.details else ""
-            texts[row.dataset, row.id] = "\n".join((*row[1:4], *row.references, details)).lower()
+        with self._reading() as connection:
+            for dataset, *names, references, details in connection.execute(query):
+                said = "" if details == "{}" else details
+                if "\\" in said:  # JSON without escapes reads as it is kept
+                    said = json.dumps(schema.read_json(said), ensure_ascii=False)
+                said = "\n".join((*names, *schema.read_json(references), said))
+                texts[dataset, names[0]] = said.lower()
         return texts
 
     def score_values(
@@ -222,8 +228,7 @@ class RunCatalog(StoreRepository):
         plain: list[Any] = [sa.type_coerce(column, kind) for column, kind in kinds.items()]
         same = matching(table, run=run_ids, metric=metrics, sample=ids)
         with self._reading() as connection:
-            rows = connection.execute(select(*plain).where(*same)).all()
-            # There may be very many: they are checked together.
+            rows = stored.plain_rows(connection, select(*plain).where(*same))
             if strange := {type(row[3]) for row in rows} - {float, int}:
                 raise schema.DamagedCellError(f"{strange} stand where scores should")
             return rows
@@ -233,21 +238,19 @@ class RunCatalog(StoreRepository):
     ) -> dict[tuple[int, str], list[RoundScores]]:
         """What a judge or all scored of samples, by run and judge, without its words; equal scores
         together."""
-        table, own, between = schema.judgements, schema.judgements.c, "\x1f\x1e"
-        keys = (own.run, own.judge, own.repeat, own.signature, sa.cast(own["values"], Text))
-        samples = func.aggregate_strings(own.sample, between)
+        table, own = schema.judgements, schema.judgements.c
+        columns = (own.run, own.judge, own.repeat, own.signature, sa.cast(own["values"], Text))
         same = matching(table, run=run_ids, judge=judge, sample=ids, status=JUDGED)
-        query = select(*keys, samples).where(*same).group_by(*keys).order_by(own.run, own.repeat)
         kind: Any = own["values"].type
         found: dict[tuple[int, str], list[RoundScores]] = defaultdict(list)
-        known: dict[str, dict[str, float]] = {}
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
-            for run, name, repeat, number, text, names in connection.execute(query):
-                if text not in known:
-                    made = schema.read_json(text)
-                    known[text] = kind.check(made)
-                verdict = RoundScores(names.split(between), repeat, signatures[number], known[text])
+            rows = stored.plain_rows(connection, select(*columns, own.sample).where(*same))
+            alike = grouped((row[:5], row[5]) for row in rows)
+            for key in sorted(alike, key=itemgetter(0, 2)):
+                run, name, repeat, number, text = key
+                scores = kind.check(schema.read_json(text))
+                verdict = RoundScores(alike[key], repeat, signatures[number], scores)
                 found[run, name].append(verdict)
         return found
 
@@ -256,15 +259,20 @@ class RunCatalog(StoreRepository):
     ) -> set[str]:
         """Samples, or some, whose answers, errors or judges' reasons have a word in any case."""
         made, judged = schema.outcomes, schema.judgements
-        # SQLite folds letters by itself, but only ASCII's.
-        forms = {word} if word.isascii() else {word, word.lower(), word.upper(), word.capitalize()}
-        safe = [re.sub(r"([%_/])", r"/\1", form) for form in forms]
-        like = "like" if self._engine.dialect.name == "sqlite" else "ilike"
+        safe = re.sub(r"([%_/])", r"/\1", word)
+
+        def has(column: Any) -> Any:
+            if self._engine.dialect.name != "sqlite":
+                return column.ilike(f"%{safe}%", escape="/")
+            # SQLite folds letters by itself, but only ASCII's.
+            if word.isascii() or word.upper() == word.lower():
+                return column.like(f"%{safe}%", escape="/")
+            return func.says(column, word)
+
         samples: set[str] = set()
         for table, texts in ((made, (made.c.text, made.c.error)), (judged, (judged.c.reasoning,))):
-            has = (getattr(one, like)(f"%{form}%", escape="/") for one in texts for form in safe)
             some = matching(table, run=run_ids, sample=ids)
-            query = select(table.c.sample).where(*some, sa.or_(*has)).distinct()
+            query = select(table.c.sample).where(*some, sa.or_(*map(has, texts))).distinct()
             samples.update(row.sample for row in self._fetch(query))
         return samples
 

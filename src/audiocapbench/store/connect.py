@@ -336,9 +336,15 @@ def _reason(error: sa_errors.StatementError) -> str:
     return _REASONS.get(reason, reason)
 
 
+def _says(text: Any, word: str) -> bool:
+    """Whether a cell has a word in any case, of whatever letters."""
+    return text is not None and word in str(text).lower()
+
+
 def _set_up_sqlite(connection: Any, _record: object) -> None:
     # Transactions are begun by _begin_sqlite; the driver's own BEGIN would come too late.
     connection.isolation_level = None
+    connection.create_function("says", 2, _says, deterministic=True)
     cursor = connection.cursor()
     with suppress(sqlite3.OperationalError):
         # A store that may only be read stays as it is, and can still be listed.

@@ -9,7 +9,17 @@ from importlib import import_module
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, bindparam, delete, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    insert,
+    select,
+)
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
@@ -243,6 +253,13 @@ def matching(table: Table, **wanted: Any) -> list[ColumnElement[bool]]:
         for name, value in wanted.items()
         if value is not None
     ]
+
+
+def plain_rows(connection: Connection, query: Select[Any]) -> list[Any]:
+    """Very many rows as the driver has them; who reads them checks their cells together."""
+    result: Any = connection.execute(query)
+    rows: list[Any] = result.cursor.fetchall()
+    return rows
 
 
 def insert_all(connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:

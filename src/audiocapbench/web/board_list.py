@@ -166,11 +166,12 @@ class BoardList:
         states = self._states(runs)
         stale = [run for run in runs if self._columns.get((run, scorer), _NONE)[0] != states[run]]
         if scorer.judge is None and stale:
-            values = {run: self._empty() for run in stale}
+            values = {run: [np.nan] * len(self.heads) for run in stale}
             for run, sample, _, value in self._store.catalog.score_values(stale, [scorer.name]):
                 if sample in self._places:
                     values[run][self._places[sample]] = value
-            self._columns |= {(run, scorer): (states[run], values[run]) for run in stale}
+            made = ((run, np.array(values[run])) for run in stale)
+            self._columns |= {(run, scorer): (states[run], column) for run, column in made}
         elif stale:
             judged = self._store.catalog.rounds(stale, scorer.name)
             for run in stale:
@@ -219,8 +220,8 @@ class BoardList:
         if query.category:
             chosen &= self._categories == query.category
         if query.status == NOT_ASKED:
-            asked = [self._among(self._store.catalog.ended([run])) for run in runs]
-            chosen &= ~np.all(asked, axis=0) if asked else False
+            asked = self._store.catalog.ended(runs, least=len(set(runs)))
+            chosen &= ~self._among(asked) if runs else False
         elif query.status:
             chosen &= self._among(self._store.catalog.ended(runs, query.status))
         if query.low > -np.inf or query.high < np.inf:
