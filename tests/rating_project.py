@@ -169,9 +169,9 @@ def read_links(lines: Iterable[str]) -> dict[str, str]:
     return {"" if one[1] == "(admin)" else one[1]: one[2] for one in found if one}
 
 
-def start(project: Path, *more: str) -> RatingServer:
+def start(project: Path, *more: str, how: str = "--rate") -> RatingServer:
     """Start a server as a process of its own on a free port, and wait until it is open."""
-    told = ("-m", "audiocapbench", "view", "--rate", str(project), "--port", "0", *more)
+    told = ("-m", "audiocapbench", "view", how, str(project), "--port", "0", *more)
     both = subprocess.STDOUT
     process = Forked(*told, cwd=project.parent, stdout=subprocess.PIPE, stderr=both)
     lines = []
@@ -201,13 +201,14 @@ def stop(server: RatingServer) -> str:
 
 
 @contextmanager
-def serving(path: Path) -> Iterator[RatingServer]:
+def serving(path: Path, *, arena: bool = False) -> Iterator[RatingServer]:
     """A server in a thread of this process until the block ends: the same, but at once there."""
     needs("uvicorn")
     import uvicorn
 
     from audiocapbench.store import Store
-    from audiocapbench.web.rating.project import read_project
+    from audiocapbench.web.rating.arena import ArenaDesk
+    from audiocapbench.web.rating.project import read_arena, read_project
     from audiocapbench.web.rating.routes import RatingDesk, rating_app
     from audiocapbench.web.server import GuardedApp, address_of, hosts_of, listen, settings
 
@@ -215,7 +216,9 @@ def serving(path: Path) -> Iterator[RatingServer]:
         Store.open(str(path.parent / "audiocapbench.db")) as store,
         listen("127.0.0.1", 0) as taken,
     ):
-        desk = RatingDesk(read_project(path), store)
+        desk = (
+            ArenaDesk(read_arena(path), store) if arena else RatingDesk(read_project(path), store)
+        )
         app = GuardedApp(rating_app(desk), hosts_of("127.0.0.1"))
         server = uvicorn.Server(uvicorn.Config(app, **settings()))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Option
@@ -115,6 +115,7 @@ def view(
     opened: Annotated[bool, Option("--open/--no-open")] = True,
     by: str | None = None,
     rate: Annotated[Path | None, Option(metavar="PROJECT.toml")] = None,
+    arena: Annotated[Path | None, Option(metavar="PROJECT.toml")] = None,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Show a store in the browser, also while runs go on; or have people rate captions there.
@@ -127,6 +128,8 @@ def view(
         token (TEXT): What a link must have; made up where others can reach the address.
         opened: Whether to open a browser.
         rate (PROJECT.toml): What is rated, and by whom; nothing else is then shown.
+        arena (PROJECT.toml): Have people choose between captions of two models, pair by pair where
+            a vote tells most; models of runs that come later join.
     """
     from audiocapbench.plugins import require_packages
     from audiocapbench.report.page.report_data import check_benchmark
@@ -134,8 +137,10 @@ def view(
     from audiocapbench.web.app import Boards, LiveFeed, make_app
 
     require_packages(ReportError, "serving pages", "web", "fastapi", "uvicorn")
-    if rate is not None:
-        _rate(rate, host, port, store)
+    if rate is not None and arena is not None:
+        raise ReportError("give --rate or --arena, each in a process of its own")
+    if project := rate or arena:
+        _rate(project, host, port, store, arena=rate is None)
         return
     if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 20):
         raise ReportError("--token: give 20 letters and digits at least, which nobody guesses")
@@ -158,14 +163,15 @@ def view(
         )
 
 
-def _rate(path: Path, host: str, port: int, store: str) -> None:
+def _rate(path: Path, host: str, port: int, store: str, *, arena: bool) -> None:
     from audiocapbench.web import server
-    from audiocapbench.web.rating.project import read_project
+    from audiocapbench.web.rating.arena import ArenaDesk
+    from audiocapbench.web.rating.project import read_arena, read_project
     from audiocapbench.web.rating.routes import PATH, RatingDesk, rating_app
 
-    project = read_project(path)
+    project: Any = read_arena(path) if arena else read_project(path)
     with server.listen(host, port) as taken, options.open_store(store, create=True) as kept:
-        desk = RatingDesk(project, kept)
+        desk = (ArenaDesk if arena else RatingDesk)(project, kept)
         address = (project.url or server.address_of(taken)).rstrip("/") + PATH
         say(*desk.notes)
         show_lines(*links(address, desk.invited))

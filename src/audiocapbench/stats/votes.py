@@ -1,7 +1,7 @@
 """How strong models are by people's votes between two: Bradley and Terry's model, with ties as
 Davidson (1970) has them. Intervals take both people and clips for a draw from many."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -95,6 +95,29 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     places = np.sort(np.argsort(order)[pairs[:, sure]], axis=0).T.tolist()
     ranks = rank_intervals(count, [(better, worse) for better, worse in places])
     return Strengths(found, ranks, len(set(people)), notes)
+
+
+def telling(
+    votes: Sequence[Vote], models: Sequence[str], asked: Mapping[tuple[str, str], int]
+) -> list[tuple[str, str]]:
+    """Pairs of models, that first of whose next vote most is to be learned about all strengths: who
+    wins is uncertain, and so is how far they are apart. ``asked`` has votes, and those awaited."""
+    names = sorted({*models, *(name for pair in asked for name in pair)})
+    at, unit = {name: place for place, name in enumerate(names)}, np.eye(len(names), len(names) + 1)
+    said, found = np.array([one.preferred for one in votes], float), np.zeros(len(names) + 1)
+    found[-1] = _NO_TIES
+    if said.any():
+        sides = np.array([unit[at[one.first]] - unit[at[one.second]] for one in votes])
+        found = _fit(sides, said, _PRIOR)[0]
+    pairs = sorted({*combinations(sorted(models), 2), *asked})
+    sides = np.array([unit[at[one]] - unit[at[other]] for one, other in pairs])[:, :-1]
+    slopes = _moments(sides @ found[:-1], found[-1])[2]
+    counts = np.array([asked.get(pair, 0) for pair in pairs], float)
+    information = sides.T @ (sides * (counts * slopes)[:, np.newaxis]) + _PRIOR * np.eye(len(names))
+    spread = ((sides @ np.linalg.inv(information)) * sides).sum(axis=1)
+    gains = np.round(np.log1p(slopes * spread), 9)
+    order = np.lexsort([counts, -gains])
+    return [pairs[one] for one in order if {*pairs[one]} <= {*models}]
 
 
 def _variance(contrasts: FloatArray, sums: FloatArray) -> FloatArray:

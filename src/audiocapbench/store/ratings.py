@@ -101,15 +101,29 @@ class RatingRepository(StoreRepository):
             return connection.execute(select(table.c.person).where(*same)).scalar()
 
     def claim(
-        self, project: str, person: str, choose: Callable[[RatingLoad], str | None], lease_s: float
+        self,
+        project: str,
+        person: str,
+        choose: Callable[[RatingLoad], str | None],
+        lease_s: float,
+        content: Callable[[str], Mapping[str, Any]] | None = None,
     ) -> str | None:
-        """Give a person the item that is chosen, for a while; nobody else chooses meanwhile."""
-        claims = schema.rating_claims
+        """Give a person the item that is chosen, for a while; nobody else chooses meanwhile.
+
+        One that is chosen for the first time becomes an item with its ``content``.
+        """
+        claims, items = schema.rating_claims, schema.rating_items
         with self._writing(alone=True) as connection:
             now = float(connection.execute(select(database_time(connection))).scalar_one())
             item = choose(_load(connection, project, person, now))
             if item is None:
                 return None
+            there = select(items.c.item).where(*matching(items, project=project, item=item))
+            if content is not None and connection.execute(there).first() is None:
+                count = select(func.count()).where(items.c.project == project)
+                place = {"position": connection.execute(count).scalar_one(), "asked": True}
+                made = {"project": project, "item": item, "content": dict(content(item))}
+                connection.execute(insert(items).values(**made, **place))
             who = {"project": project, "person": person, "item": item}
             same = matching(claims, **who)
             until = connection.execute(select(claims.c.until).where(*same)).scalar()

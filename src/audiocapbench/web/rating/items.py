@@ -26,7 +26,7 @@ from audiocapbench.files import csv_text, encodable
 from audiocapbench.meta.build import vote_table
 from audiocapbench.meta.scorers.scorer import find_clip
 from audiocapbench.meta.votes import project_pairs
-from audiocapbench.store import Store
+from audiocapbench.store import Run, Store
 from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject
 
 _GROUPS = ("type", "group", "category", "domain")
@@ -61,9 +61,10 @@ class RatingItem(BaseModel, frozen=True):
     filtered_by: str = ""  # the scorer that chose which pairs there are
 
 
-def load_items(
-    project: RatingProject, store: Store
-) -> tuple[dict[str, RatingItem], dict[str, tuple[Path, float]], list[str]]:
+LoadedItems = tuple[dict[str, RatingItem], dict[str, tuple[Path, float]], list[str]]
+
+
+def load_items(project: RatingProject, store: Store) -> LoadedItems:
     notes: list[str] = []
     if project.items is not None:
         source, folder = project.items, project.audio or Path()
@@ -80,8 +81,7 @@ def load_items(
             found = [
                 one.model_copy(update={"chosen": said[one.id]}) for one in found if one.id in said
             ]
-    if project.gold is not None:
-        found += _table_items(project, project.gold, gold=True)
+    found += gold_items(project)
     items = {one.id: one for one in found}
     if len(items) < len(found):
         twice = Counter(one.id for one in found).most_common(1)[0][0]
@@ -89,7 +89,11 @@ def load_items(
     if all(one.gold for one in found):
         why = "all its rows have an answer and are gold questions" if found else "holds no items"
         raise RatingError(f"{source}: {why}; there is nothing to rate")
-    return items, _clips(project, folder, found), notes
+    return items, find_clips(project, folder, found), notes
+
+
+def gold_items(project: RatingProject) -> list[RatingItem]:
+    return [] if project.gold is None else _table_items(project, project.gold, gold=True)
 
 
 def _table_items(project: RatingProject, path: Path, *, gold: bool = False) -> list[RatingItem]:
@@ -153,20 +157,30 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) and value.strip() else ""
 
 
+def captions_of(store: Store, run: int) -> dict[str, str]:
+    """What a run says of each sample that it has words about."""
+    replies = {key: one.reply for key, one in store.outcomes(run).items()}
+    said = {key: one.text for key, one in replies.items() if one.status in SCORED}
+    return {key: text for key, text in said.items() if text.strip()}
+
+
+def runs_of(project: RatingProject, store: Store) -> list[Run]:
+    numbers = [one if isinstance(one, int) else store.run_called(one)[0] for one in project.runs]
+    runs = [store.run(number) for number in dict.fromkeys(numbers)]
+    if len({run.dataset for run in runs}) > 1:
+        raise RatingError("the runs are about different clips; rate them in projects of their own")
+    return runs
+
+
 def _run_items(
     project: RatingProject, store: Store, notes: list[str]
 ) -> tuple[Path, list[RatingItem]]:
-    numbers = [one if isinstance(one, int) else store.run_called(one)[0] for one in project.runs]
-    runs = [store.run(number) for number in numbers]
-    if len({run.dataset for run in runs}) > 1:
-        raise RatingError("the runs are about different clips; rate them in projects of their own")
-    answers: dict[int, dict[str, str]] = {}
-    for run in runs:
-        replies = {key: one.reply for key, one in store.outcomes(run.id).items()}
-        said = {key: one.text for key, one in replies.items() if one.status in SCORED}
-        answers[run.id] = {key: text for key, text in said.items() if text.strip()}
-        if left_out := len(run.sample_ids) - len(answers[run.id]):
-            notes.append(f"{left_out:,} samples of run {run.id} have no answer to rate.")
+    runs = runs_of(project, store)
+    answers = {run.id: captions_of(store, run.id) for run in runs}
+    lacks = {run.id: len(run.sample_ids) - len(answers[run.id]) for run in runs}
+    notes += [
+        f"{n:,} samples of run {run} have no answer to rate." for run, n in lacks.items() if n
+    ]
     dataset = store.dataset(runs[0].dataset, runs[0].benchmark)
     others = sorted({text.strip() for text in answers[runs[0].id].values()})
     found: list[RatingItem] = []
@@ -201,9 +215,10 @@ def _run_items(
     return Path(dataset.root), found
 
 
-def _clips(
+def find_clips(
     project: RatingProject, folder: Path, items: Sequence[RatingItem]
 ) -> dict[str, tuple[Path, float]]:
+    """The clip of each item and its seconds; all that cannot be played is one error."""
     if not folder.is_dir():
         raise RatingError(f"{folder}: no such folder; 'audio' names the folder with the clips")
     found: dict[str, tuple[Path, float]] = {}

@@ -151,7 +151,8 @@ class RatingProject(TomlTable, frozen=True):
         if (self.items is None) == (not runs):
             yield "items: name either a file of items, or runs"
         elif runs not in (0, only := {"pairs": 2, "pick": 1}.get(self.kind, runs)):
-            yield f"run: a project of {self.kind} takes {only}, not {runs}"
+            more = "; more meet in 'view --arena'" * (self.kind == "pairs" and runs > only)
+            yield f"run: a project of {self.kind} takes {only}, not {runs}{more}"
         if self.items and not self.audio:
             yield "audio: is missing; name the folder with the clips"
         if self.chosen and not (runs and self.kind in ("judge", "rel")):
@@ -168,5 +169,26 @@ class RatingProject(TomlTable, frozen=True):
         return self.confidence and bool(KINDS[self.kind].field)
 
 
+class ArenaProject(RatingProject, frozen=True):
+    """Of two runs or more, or of those on a ``benchmark``, also such as come later."""
+
+    kind: Literal["pairs"]
+    benchmark: Annotated[str, Field(min_length=1)] | None = None
+
+    def mistakes(self) -> Iterator[str]:
+        own = ("items:", "run:")
+        yield from (one for one in super().mistakes() if not one.startswith(own))
+        if self.items:
+            yield "items: an arena makes its pairs itself, of runs or of a benchmark's"
+        elif bool(self.runs) == bool(self.benchmark):
+            yield "benchmark: name either a benchmark, or runs"
+        elif len(self.runs) == 1:
+            yield "run: an arena takes two runs or more"
+
+
 def read_project(path: Path) -> RatingProject:
     return read_toml(path, RatingProject, RatingError)[0]
+
+
+def read_arena(path: Path) -> ArenaProject:
+    return read_toml(path, ArenaProject, RatingError)[0]

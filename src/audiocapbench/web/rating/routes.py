@@ -6,7 +6,7 @@ asks is said by a token in a header, never by a cookie: no other site can speak 
 
 import hmac
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cache, partial
 from importlib.resources import files
 from math import ceil
@@ -20,7 +20,7 @@ from audiocapbench.report.ratings import agreement_row
 from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
-from audiocapbench.web.rating.items import export_ratings, load_items, playable
+from audiocapbench.web.rating.items import LoadedItems, export_ratings, load_items, playable
 from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject
 from audiocapbench.web.server import Route, answered, bare_app, bearer, fixed
 
@@ -48,14 +48,19 @@ class RatingDesk:
     def __init__(self, project: RatingProject, store: Store) -> None:
         """Read the project's items and keep them; see who is new, and what was left out."""
         self.project, self.store = project, store
-        self.items, self._clips, self.notes = load_items(project, store)
-        kept = {key: one.model_dump(mode="json", exclude={"id"}) for key, one in self.items.items()}
+        self.items, self._clips, self.notes = self._load()
+        kept = {key: self._content(key) for key in self.items}
         told = (project.name, project.kind, project.seed, kept, project.people)
         self._secret, self.invited = store.ratings.begin(*told)
-        self._ordinary = [key for key, one in self.items.items() if not one.gold]
         self._gold = [key for key, one in self.items.items() if one.gold]
-        self._tokens = cache(lambda person: {self._token(person, key): key for key in self.items})
+        self._tokens = defaultdict[str, dict[str, str]](dict)
         self._orders = cache(self._find_order)
+
+    def _load(self) -> LoadedItems:
+        return load_items(self.project, self.store)
+
+    def _content(self, key: str) -> dict[str, Any]:
+        return self.items[key].model_dump(mode="json", exclude={"id"})
 
     def next(self, person: str) -> dict[str, Any]:
         """The item that a person is shown next, or that there is none (now); and the project."""
@@ -72,30 +77,44 @@ class RatingDesk:
         state: dict[str, Any] = {"project": about, "person": person}
 
         def choose(load: RatingLoad) -> str | None:
-            each, taken = self.project.each, load.done + load.claimed
-            free = {
-                key
-                for key, one in self.items.items()
-                if key not in load.rated and (one.gold or taken[key] < each or key == load.current)
-            }
-            state["done"] = len(load.rated & self.items.keys())
-            state["left"] = len(free)
-            others = set(self._ordinary) - load.rated - free
-            busy = any(load.done[key] < each for key in others)
-            state["state"] = "item" if free else "wait" if busy else "done"
+            state.update(self._state(load), done=len(load.rated & self.items.keys()))
             if load.current in self.items:
                 return load.current
-            # Items in the person's order, with gold questions where the seed has put them.
-            order, gold, places = self._orders(person)
-            next_gold = next((key for key in gold if key in free), None)
-            asked, since = len(load.rated & set(gold)), len(load.rated & set(order))
-            if next_gold is not None and places[asked] <= since:
+            # Gold questions come where the seed has put them.
+            _, gold, places = self._orders(person)
+            asked = load.rated & set(gold)
+            next_gold = next((key for key in gold if key not in asked), None)
+            if next_gold is not None and places[len(asked)] <= state["done"] - len(asked):
                 return next_gold
-            return next((key for key in order if key in free), next_gold)
+            return self._choose(person, load) or next_gold
 
-        lease_s = 60 * self.project.claim_minutes
-        key = self.store.ratings.claim(self.project.name, person, choose, lease_s)
+        claim, lease_s = self.store.ratings.claim, 60 * self.project.claim_minutes
+        key = claim(self.project.name, person, choose, lease_s, self._content)
         return state if key is None else state | {"state": "item", "item": self._shown(person, key)}
+
+    def _state(self, load: RatingLoad) -> dict[str, Any]:
+        """How much is left for a person, and what to do where that is nothing."""
+        free = self._free(load)
+        busy = any(
+            load.done[key] < self.project.each
+            for key, one in self.items.items()
+            if not (one.gold or key in load.rated or key in free)
+        )
+        return {"left": len(free), "state": "wait" if busy else "done"}
+
+    def _free(self, load: RatingLoad) -> set[str]:
+        taken = load.done + load.claimed
+        return {
+            key
+            for key, one in self.items.items()
+            if key not in load.rated
+            and (one.gold or taken[key] < self.project.each or key == load.current)
+        }
+
+    def _choose(self, person: str, load: RatingLoad) -> str | None:
+        """The next item in the person's order that is no gold question."""
+        free = self._free(load)
+        return next((key for key in self._orders(person)[0] if key in free), None)
 
     def save(self, person: str, sent: RatingRequest) -> RatingReceipt:
         """Keep an answer; whoever is told so may forget it."""
@@ -137,11 +156,15 @@ class RatingDesk:
 
     def _find_order(self, person: str) -> tuple[list[str], list[str], list[int]]:
         draw = random.Random(f"{self.project.seed} {person}")
-        order, gold = list(self._ordinary), list(self._gold)
+        order, gold = [key for key, one in self.items.items() if not one.gold], list(self._gold)
         draw.shuffle(order)
         draw.shuffle(gold)
-        share = ceil(len(order) * self.project.each / len(self.project.people))
+        share = self._share(len(order))
         return order, gold, sorted(draw.randrange(share + 1) for _ in gold)
+
+    def _share(self, count: int) -> int:
+        """After how many of so many items a person has been asked all gold questions."""
+        return ceil(count * self.project.each / len(self.project.people))
 
     def _order(self, person: str, key: str) -> list[int]:
         """Which caption of an item this person sees at which place."""
@@ -158,10 +181,12 @@ class RatingDesk:
         return hmac.new(self._secret, f"{person}\0{key}".encode(), "sha256").hexdigest()[:32]
 
     def _item(self, person: str, token: str) -> str:
-        found = self._tokens(person).get(token)
-        if found is None:
+        known = self._tokens[person]
+        for key in [*self.items][len(known) :]:
+            known[self._token(person, key)] = key
+        if token not in known:
             raise RatingError("this is no item of yours")
-        return found
+        return known[token]
 
 
 def rating_app(desk: RatingDesk) -> Any:
@@ -216,7 +241,7 @@ def _person(desk: RatingDesk, request: Any, *, is_admin: bool) -> str:
 
 
 def _progress(desk: RatingDesk) -> dict[str, Any]:
-    project, items = desk.project, desk.items
+    project, items = desk.project, dict(desk.items)  # which an arena adds to meanwhile
     said = [one for one in desk.store.ratings.of(project.name) if one.item in items]
     ordinary = [one for one in said if not items[one.item].gold]
     counts = Counter(one.item for one in ordinary)
