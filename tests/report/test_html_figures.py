@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from audiocapbench.report.page.drawing import (
     nice_step,
     place_numbers,
 )
-from audiocapbench.report.page.plots import overall_bars, tradeoff_points
+from audiocapbench.report.page.plots import draw_card, overall_bars, tradeoff_points
 from audiocapbench.report.page.report_data import (
     gather,
     kept_data,
@@ -31,8 +32,9 @@ from audiocapbench.report.page.report_data import (
 )
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats.correlation import kendall
-from audiocapbench.store import Run
+from audiocapbench.store import Run, Store
 from folders import write_folder
+from many_models import NAMES, put_many
 from report_pages import gathered_runs, scored_runs
 
 OVERALL = Scorer("judge", "overall")
@@ -226,3 +228,24 @@ def test_providers_are_known_by_the_names_of_their_models() -> None:
     assert provider_of("gemini/gemini-2.5-pro") == "Google Gemini"
     assert provider_of("mine/x") == "mine"
     assert provider_of("listener") == "Embedded listener"
+
+
+@pytest.mark.parametrize("models", [3, 14])
+def test_a_card_fits_whatever_models_are_called(store: Store, models: int) -> None:
+    runs = put_many(store, models, 12)[-models:]
+    data = gathered_runs(store, runs)
+    drawn = ElementTree.fromstring(
+        draw_card(board_document(store, data, "<b>" * 60), "judge-" * 60)
+    )
+    assert (drawn.get("width"), drawn.get("height")) == ("1200", "630")
+    texts = [(one.text or "", one.get("class")) for one in drawn.iter() if one.tag.endswith("text")]
+    assert all(
+        len(words) <= {"said": 62, "name": 40, "small": 124}.get(kind or "", 70)
+        for words, kind in texts
+    )
+    said = " ".join(words for words, kind in texts if kind == "said")
+    assert said.endswith("and 8 more may be as good." if models == 14 else "overall on 12 samples.")
+    assert next(words for words, kind in texts if kind == "name") in NAMES[:2]
+    assert ("and 7 more" in [words for words, _ in texts]) == (models == 14)
+    assert texts[-1][0].startswith("judge-")
+    assert all(0 < float(one.get("y", 0)) < 620 for one in drawn.iter() if one.tag.endswith("text"))

@@ -33,6 +33,7 @@ def report(
     *,
     out: Path = Path("report.html"),
     audio: Literal["auto", "none", "link", "embed"] = "auto",
+    card: Path | None = None,
     title: str | None = None,
     by: str | None = None,
     published: bool = False,
@@ -43,6 +44,8 @@ def report(
     Args:
         out (FILE): Where to write the page.
         audio: Leave clips out, link to them, or embed them; auto embeds up to 25 MB in all.
+        card (FILE): Also draw verdict, board and signature, 1200 by 630: PNG (takes the extra
+            plots), SVG or PDF.
         title (TEXT): [default: the benchmark's name]
     """
     from audiocapbench.report.page import html, report_data
@@ -51,16 +54,21 @@ def report(
     kept = at.open()
     data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
     options.refuse_overwriting(out, (sample.clip.path for sample in data.samples))
-    written = html.write_report(kept, data, out, title=title or data.benchmark, audio=audio)
+    name = title or data.benchmark
+    written = html.write_report(kept, data, out, title=name, audio=audio, card=card)
     if at.json:
         document = {"report": str(out), "bytes": written.size, "samples": len(data.samples)}
         document |= {"clips": data.clips, "audio": written.audio, "unheard": written.unheard}
         document |= {"ranked_by": data.headline.label, "notes": list(data.notes)}
+        document |= {"card": str(card)} if card else {}
         print_json(document | {"runs": [one.to_dict() for one in data.runs]})
     else:
         of = f" of {data.clips:,} clips" if data.clips != len(data.samples) else ""
         size = f"{written.size / 1e6:.1f} MB"
-        show_lines(f"{relative(out)}: {counted(len(data.samples), 'sample')}{of}, {size}")
+        show_lines(
+            f"{relative(out)}: {counted(len(data.samples), 'sample')}{of}, {size}",
+            *([relative(card)] if card else []),
+        )
     say(*data.notes)
     if written.too_large:
         say("The sound is linked, not inside: the page would have more than 25 MB, and no mail.")

@@ -27,6 +27,7 @@ from audiocapbench.errors import AudioError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.report.page.board import board_document, compared_pairs
 from audiocapbench.report.page.document import BoardDocument
+from audiocapbench.report.page.plots import draw_card, figure_writer
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.report.runs import judge_words
 from audiocapbench.scores.table import keep_estimates
@@ -276,17 +277,21 @@ def write_report(
     title: str,
     audio: AudioChoice | Literal["auto"] = "none",
     facts: Mapping[str, Any] | None = None,
+    card: Path | None = None,
 ) -> PageFile:
     """Write runs of one benchmark as a page; what is computed for it is kept in the store.
 
     ``auto`` embeds the sound where the page stays small enough for a mail, as one channel of MP3
     where that takes it, and else links to it.
-    ``facts`` replace those of the board.
+    ``facts`` replace those of the board; ``card`` is written as a picture of it.
     """
+    write_card = None if card is None else figure_writer(card, scale=1.0)
     clips = [sample.clip for sample in data.samples]
     board = board_document(store, data, title).model_copy(update=facts)
     board.pairs = compared_pairs(data)
     keep_estimates(store, (one.table for one in data.runs))
+    if write_card is not None:
+        write_card(draw_card(board, " ".join(map(str, data.signatures(data.headline)))))
     choices: list[AudioChoice] = ["embed", "link"] if audio == "auto" else [audio]
     most = MOST_EMBEDDED if audio == "embed" else (MOST_MAILED - _ROOM) * 3 // 4  # as base64
     if audio == "auto" and sound_size(clips, smaller=True) > most:

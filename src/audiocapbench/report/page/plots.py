@@ -1,9 +1,10 @@
-"""The paper's four figures as files: drawings on sheets, in colours that differ in grey."""
+"""The paper's four figures as files, in colours that differ in grey; and a board as one picture."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
+from textwrap import wrap
 
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import ReportError, check_known
@@ -12,12 +13,14 @@ from audiocapbench.plugins import require_packages
 from audiocapbench.report.page import drawing
 from audiocapbench.report.page.document import BoardDocument, Cell
 from audiocapbench.report.page.drawing import COLOURS, SHAPES, Bar, Drawing, Point, short, text
+from audiocapbench.table.escape_controls import escape_controls
 
 FORMATS = ("png", "svg", "pdf")
 
 _WIDTH = 672.0  # Pixels at 96 to the inch: a page of two columns.
 _SCALE = 3.125  # Dots for each pixel of a PNG: 300 to the inch.
 _COLUMNS = 4  # More categories than this go on in further rows.
+_CARD_ROWS = 8
 _GAP, _TITLE, _LEGEND, _LETTER = 24.0, 20.0, 26.0, 6.2
 
 
@@ -40,23 +43,23 @@ def write_figures(board: BoardDocument, folder: Path, wanted: Sequence[str]) -> 
     return paths
 
 
-def figure_writer(path: Path) -> Callable[[str], int]:
+def figure_writer(path: Path, scale: float = _SCALE) -> Callable[[str], int]:
     """What writes a sheet into a file, in the format of its suffix; wrong paths fail at once."""
     [kind] = formats(path.suffix.removeprefix(".") or "svg")
-    convert = _converter(kind)
+    convert = _converter(kind, scale)
     if path.is_dir() or not path.parent.is_dir():
         raise ReportError(f"{path}: cannot be written; name a file in a folder that is there")
     return lambda sheet: write_file(path, convert(sheet))
 
 
-def _converter(kind: str) -> Callable[[str], bytes]:
+def _converter(kind: str, scale: float = _SCALE) -> Callable[[str], bytes]:
     if kind == "svg":
         return str.encode
     require_packages(ReportError, kind, "plots", "vl_convert")
     import vl_convert
 
     if kind == "png":
-        return lambda sheet: bytes(vl_convert.svg_to_png(sheet, scale=_SCALE))
+        return lambda sheet: bytes(vl_convert.svg_to_png(sheet, scale=scale))
     # The names of a PDF's resources are sorted, so that equal runs give equal files.
     return lambda sheet: re.sub(
         rb"(?m)(?:^ +/[a-z]+\d+ \d+ 0 R\n)+",
@@ -171,6 +174,58 @@ def draw_sheet(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:g}" height="{top:g}">'
         f'{look}<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def draw_card(board: BoardDocument, signature: str) -> str:
+    """A picture for others: what is known, the first models with their intervals, and how."""
+    scorer = board.scorers[board.headline]
+    known = [(bar.label, bar.cell) for bar in overall_bars(board) if bar.cell is not None]
+    ranked = zip(board.models, board.ranking.places, strict=False)  # published ones have no place
+    places = {one.label: place.open for one, place in ranked}
+    verdict = board.verdict or f"{scorer.label} on {board.samples:,} samples"
+    for name in sorted(places, key=len, reverse=True):
+        verdict = verdict.replace(name, _cut(name, 34))
+    lines = wrap(escape_controls(verdict), _letters(verdict, 62))
+    lines = [*lines[:2], *filter(None, [_cut(" ".join(lines[2:]), 62)])]
+    parts = [text(_cut(board.title, 70), "60", 56, "soft", "start")]
+    parts += [text(words, "60", 104 + 38 * at, "said", "start") for at, words in enumerate(lines)]
+    shown = known[: _CARD_ROWS - (len(known) > _CARD_ROWS)]
+    top = max((cell.ends[1] for _, cell in shown), default=0.0) or 1.0
+    form, y = f".{scorer.digits}f", 96 + 38 * len(lines)
+    for label, cell in shown:
+        low, value, high = (
+            600 + 320 * max(0.0, one) / top for one in sorted((cell.value, *cell.ends))
+        )
+        bar = f'y="{y + 10}" height="20"'
+        parts.append(text(places.get(label, ""), "60", y + 27, "soft", "start"))
+        parts.append(text(_cut(label, 40), "122", y + 27, "name", "start"))
+        parts.append(f'<rect class="fill" x="600" width="{value - 600:.1f}" {bar}/>')
+        parts.append(f'<rect class="band" x="{low:.1f}" width="{max(high - low, 3):.1f}" {bar}/>')
+        parts.append(f'<path class="score" d="M{value:.1f} {y + 5}v30"/>')
+        parts.append(text(f"{cell.value:{form}}", "1006", y + 28, "number", "end"))
+        ends = "–".join(f"{one:{form}}" for one in cell.interval or ())
+        parts.append(text(ends, "1140", y + 27, "soft", "end"))
+        y += 40
+    if left := len(known) - len(shown):
+        parts.append(text(f"and {left} more", "122", y + 27, "soft", "start"))
+    about = f"{board.samples:,} samples · 95 % intervals · AudioCapBench {board.version}"
+    parts.append(text(about, "60", 582, "soft", "start"))
+    parts.append(text(_cut(signature, 124), "60", 608, "small", "start"))
+    look = files("audiocapbench.report").joinpath("templates", "card.svg").read_text("utf-8")
+    return look.replace("<!-- parts -->", "".join(parts))
+
+
+def _letters(words: str, most: int) -> int:
+    """How many letters fit where so many Latin ones do."""
+    return most if max(words, default="") < "\u2e80" else most // 2
+
+
+def _cut(words: str, most: int) -> str:
+    """Words of no more letters, without their middle: ends of names tell models apart."""
+    words, most = escape_controls(words), _letters(words, most)
+    return (
+        words if len(words) <= most else f"{words[: most // 2]}…{words[-(most - most // 2 - 1) :]}"
     )
 
 
