@@ -129,7 +129,7 @@ def test_a_report_compares_near_ranks_first(store: Store, monkeypatch: pytest.Mo
     order = [one.run.id for one in data.runs]
     pairs = [one.runs for one in page_board.compared_pairs(data)]
     assert len(pairs) == 6
-    monkeypatch.setattr(page_board, "_ROWS", 3)
+    monkeypatch.setattr(page_board, "_FEWEST_SAMPLES", 40_000)
     few = page_board.compared_pairs(data)
     assert [one.runs for one in few] == list(itertools.pairwise(order)) == pairs[:3]
     assert few[0].verdict.startswith("made/0 beats made/1 by 0.100 (")

@@ -137,7 +137,7 @@ def _weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
         yield draw.standard_exponential((min(_ROUNDS_AT_ONCE, rounds - start), count))
 
 
-@lru_cache(1)
+@lru_cache(4)
 def _kept_weights(rounds: int, count: int, seed: int) -> list[FloatArray]:
     """The same, not drawn again for the next score of as many samples."""
     return list(_weights(rounds, count, seed))

@@ -145,7 +145,7 @@ def _compared(
         lacks = [run.replies.get(key) for key in ids]
         if empty := lacks.count(Missing.EMPTY):
             notes.append(f"{empty:,} of the answers of run {run.run.id} are empty, and scored so.")
-    moved = moved_samples(one, other, shown[0], samples)
+    moved = moved_samples(one, other, shown[0], samples) if clips else []
     signatures = {
         scorer.label: one.signature(scorer)
         for scorer in shown

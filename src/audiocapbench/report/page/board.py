@@ -34,8 +34,8 @@ from audiocapbench.version import VERSION
 BINS = 20
 FEWEST_MODELS = 4
 _FEWEST_PAIRS = 3
-_ROWS, _SAMPLES = 600, 1_000
-"""Differences, of so many samples, that a report tests beforehand: they take some five seconds."""
+_ROWS, _FEWEST_SAMPLES = 120, 200
+"""Differences of 1,000 samples that a report tests beforehand: they take some three seconds."""
 
 
 def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocument:
@@ -233,7 +233,8 @@ def compared(
 
 def compared_pairs(data: ReportData) -> list[parts.PairComparison]:
     """Pairs of runs, those of near ranks first, as many as take a few seconds."""
-    most = max(1, _ROWS * _SAMPLES // (len(data.scorers) * max(len(data.samples), _SAMPLES)))
+    size = len(data.scorers) * max(len(data.samples), _FEWEST_SAMPLES)
+    most = max(1, _ROWS * 1_000 // size)
     near = sorted(combinations(range(len(data.runs)), 2), key=lambda pair: pair[1] - pair[0])
     return compared([(data.runs[one].table, data.runs[other].table) for one, other in near[:most]])
 

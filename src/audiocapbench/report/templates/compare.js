@@ -80,7 +80,7 @@ class CompareView {
     });
     const heads = ["score", make("th", "num", make("span", "badge side-a", "A")), make("th", "num", make("span", "badge side-b", "B")), make("th", "axis", make("span", "hidden", "intervals")), make("th", "num", "B − A"), make("th", "num", "p")];
     const runs = [a, b].map((model) => board.models[model].run).join(" ");
-    const line = pair ? "B − A is over the samples that are settled in both, with a 95 % interval of its own; p is corrected: not for the score of the verdict, for the others over their rows." : pair === undefined ? "The differences are being tested." : `Not tested on this page: “audiocapbench compare ${runs}” does.`;
+    const line = pair?.verdict ? "B − A is over the samples that are settled in both, with a 95 % interval of its own; p is corrected: not for the score of the verdict, for the others over their rows." : pair ? `B − A is as the board tests it, and p is corrected over all of its pairs; “audiocapbench compare ${runs}” has intervals too.` : pair === undefined ? "The differences are being tested." : `Not tested on this page: “audiocapbench compare ${runs}” does.`;
     return card("Every score", line, table("Scores of both models, table", heads, rows.filter(Boolean), "board"));
   }
 

@@ -168,13 +168,24 @@ class Embedded {
     };
   }
 
-  // What `compare` says of two models; null where the report was made without.
+  // What `compare` says of two models; where the report was made without, what the board's own tests say of them.
   async compared(a, b) {
     const runs = [a, b].map((model) => this.board.models[model].run);
-    const pair = this.board.pairs.find((one) => runs.every((run) => one.runs.includes(run))) ?? null;
-    if (pair === null || pair.runs[0] === runs[0]) return pair;
+    const pair = this.board.pairs.find((one) => runs.every((run) => one.runs.includes(run)));
+    if (!pair) return this.boardTests(a, b);
+    if (pair.runs[0] === runs[0]) return pair;
     const turned = (value) => (isNumber(value) ? -value : null);
     return { ...pair, rows: pair.rows.map((one) => ({ ...one, zero: one.zero && [...one.zero].reverse(), difference: turned(one.difference), interval: one.interval?.map(turned).reverse() })) };
+  }
+
+  boardTests(a, b) {
+    const rows = this.board.scorers.map(({ label }, number) => {
+      const ranking = this.board.views[""].rankings[number];
+      const test = ranking?.pairs.find((one) => [a, b].includes(one.first) && [a, b].includes(one.second));
+      const zero = ranking?.by_zero ? [a, b].map((model) => ranking.places[model].score) : null;
+      return test && { scorer: label, zero, difference: test.first === b ? test.difference : -test.difference, interval: null, p: test.p_adjusted };
+    });
+    return rows.some(Boolean) ? { verdict: "", rows: rows.filter(Boolean) } : null;
   }
 
   async duel(a, b, measure) {
