@@ -234,14 +234,18 @@ def test_a_users_file_runs_like_a_name(mine: Path, tmp_path: Path) -> None:
         ('licence = "CC0-1.0"', 'licence = " "', "licence: is blank"),
         ('licence = "CC0-1.0"', "", "licence: is missing"),
         ('audio = "clip"', 'audio = "clap"', "has no column 'clap'; did you mean 'clip'?"),
-        ('["first", "second"]', '["first", "secnd"]', "has no column 'first+secnd'"),
+        (
+            '["first", "second"]',
+            '["first", "secnd"]',
+            "has no column 'secnd'; did you mean 'second'?",
+        ),
         ('transcript = "said"', 'transcript = "sad"', "has no column 'sad'"),
         ("transcript =", "transcrpt =", "columns.transcrpt"),
         ("category =", "categroy =", "categroy: is no key; did you mean 'category'?"),
         ('folder = "."', 'foldr = "."', "data.foldr: is no key; did you mean 'folder'?"),
         ('folder = "."', 'folder = ".."', "leads out of the folder"),
         ('"captions.tsv"', '"../captions.tsv"', "leads out of the folder"),
-        ("samples = 2", "samples = 3", "there are 2 samples, and its file expects 3"),
+        ("samples = 2", "samples = 3", "expected.samples is 3, and the data has 2"),
         ("samples = 2", f'sha256 = "{"0" * 64}"', "expected.sha256 is wrong"),
         ("samples = 2", 'sha256 = "no"', "expected.sha256: is 'no': string should match pattern"),
         ('folder = "."', 'folder = "."\nsplit = "test"', "data.split: goes with a hub"),
@@ -264,6 +268,79 @@ def test_what_is_wrong_with_a_file_is_one_sentence(
     assert len(lines) <= 2
 
 
+def test_all_that_is_wrong_is_said_at_once(mine: Path) -> None:
+    text = mine.read_text()
+    many = text.replace('audio = "clip"', 'audio = "clap"').replace("said", "sad")
+    many = many.replace('"second"', '"secnd"').replace('name = "mine"', 'name = "Mine"')
+    mine.write_text(many.replace("samples = 2", "samples = '2'"))
+    done = run_command("benchmarks", "check", str(mine))
+    assert done.returncode == 2
+    said = [one.partition(" line ")[2].partition(": is")[0] for one in done.stderr.splitlines()]
+    assert said == ["2: name", "17: expected.samples"]
+    mine.write_text(many.replace('"Mine"', '"mine"'))
+    done = run_command("benchmarks", "check", str(mine))
+    said = [one.partition("has no column ")[2][:8] for one in done.stderr.splitlines()]
+    assert said == ["'sad'; d", "'secnd';", "'clap'; "]
+    for one in mine.parent.glob("*.wav"):
+        one.unlink()
+    mine.write_text(text)
+    done = run_command("benchmarks", "check", str(mine))
+    assert [one.strip()[:7] for one in done.stderr.splitlines()[1:3]] == ["'a.wav'", "'b.wav'"]
+    assert "--skip-missing" in done.stderr
+
+
+def test_what_a_folder_does_not_read_is_refused(mine: Path) -> None:
+    text = mine.read_text().replace('table = "captions.tsv"', 'keep = {said = "x"}')
+    mine.write_text(text)
+    with pytest.raises(AudioCapBenchError) as caught:
+        open_benchmark(str(mine))
+    assert [one.partition(" line ")[2] for one in str(caught.value).splitlines()] == [
+        "11: data.keep: goes with a hub or a table; metadata of a folder is read as it is",
+    ]
+    mine.write_text(text.replace('keep = {said = "x"}', ""))
+    with pytest.raises(AudioCapBenchError, match=r"columns: goes with a hub or data\.table"):
+        open_benchmark(str(mine))
+
+
+QUESTIONS = """name = "asked"
+about = "two questions"
+licence = "unknown"
+citation = "nobody"
+facts = "made here"
+task = "choice"
+[data]
+folder = "."
+table = "questions.csv"
+[columns]
+audio = "clip"
+instruction = "question"
+options = ["one", "two"]
+references = "right"
+"""
+
+
+def test_turned_options_are_another_benchmark_than_those_as_they_stand(
+    mine: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "questions.csv").write_text(
+        "clip,question,one,two,right\na.wav,What?,rain,a dog,B\nb.wav,Who?,a cat,a man,a cat\n"
+    )
+    path = tmp_path / "asked.toml"
+    path.write_text(QUESTIONS)
+    run = ("--model", "control/right", "--store", str(tmp_path / "s.db"), "--json")
+    for name, n in ((str(path), 2), (f"{path}[rotate=yes]", 4)):
+        done = run_command("run", name, *run)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["runs"][0]["n"] == n
+        assert "come or gone" not in done.stderr
+    (tmp_path / "questions.csv").write_text(
+        "clip,question,one,two,right\na.wav,What?,rain,rain,B\nb.wav,Who?,a cat,a man,a fox\n"
+    )
+    with pytest.raises(AudioCapBenchError) as caught:
+        open_benchmark(str(path))
+    assert len(str(caught.value).splitlines()) == 3
+
+
 def test_a_wrong_split_or_column_of_a_repository_is_one_sentence(
     hub: HubServer, tmp_path: Path
 ) -> None:
@@ -276,7 +353,7 @@ def test_a_wrong_split_or_column_of_a_repository_is_one_sentence(
     for old, new, said in (
         ('split = "test"', 'split = "tset"', "has no split 'tset'; did you mean 'test'?"),
         ('references = "raw_text"', 'references = "raw"', "has no column 'raw'"),
-        ('split = "test"', 'split = "test"\nkeep = {lang = "en"}', "no column 'lang' to keep rows"),
+        ('split = "test"', 'split = "test"\nkeep = {lang = "en"}', "no column 'lang'; it has"),
         ('split = "test"', 'split = "test"\nkeep = {text = "x"}', "no row has text = 'x'"),
     ):
         path.write_text(text.replace(old, new))

@@ -41,16 +41,16 @@ def imported(tmp_path: Path, file: Path, references: Path, *more: str) -> dict[s
 def test_published_scores_are_what_their_captions_score(
     name: str, system: str, file: str, references: str | None
 ) -> None:
-    rows = [one for one in read_benchmark_file(shelf()[name]).published if one.system == system]
-    here = [one for one in rows if one.metric not in ("spice", "spider")]
+    [row] = [one for one in read_benchmark_file(shelf()[name]).published if one.system == system]
+    here = [one for one in row.scores if one not in ("spice", "spider")]
     texts = read_predictions(SHARED / file).texts
     samples = read_references(SHARED / (references or file))
     assert {one.id for one in samples} == texts.keys()
-    assert len(samples) == rows[0].samples
+    assert len(samples) == row.samples
     said, held_to = [texts[one.id] for one in samples], [one.references for one in samples]
-    for one, made in zip(here, compute([one.metric for one in here], said, held_to), strict=True):
-        assert made.score == pytest.approx(one.value, abs=1e-4)
-        assert made.score == pytest.approx(one.recomputed or one.value, abs=1e-6)
+    for one, made in zip(here, compute(here, said, held_to), strict=True):
+        assert made.score == pytest.approx(row.scores[one], abs=1e-4)
+        assert made.score == pytest.approx(row.recomputed.get(one, row.scores[one]), abs=1e-6)
 
 
 @needs_shared

@@ -10,6 +10,8 @@ from audiocapbench.judges import create_judge
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.registry import find_contract
 from audiocapbench.metrics import find_metric
+from audiocapbench.signature import Signature
+from audiocapbench.store.records import overall_of
 from command import run_command
 
 FILE = '''
@@ -60,6 +62,17 @@ def test_the_files_text_is_in_the_signature(file: Path) -> None:
     assert signed() != before
 
 
+def test_scores_add_up_by_their_weights(file: Path) -> None:
+    scores = {"closeness": 10.0, "order": 2.5}
+    name = f"endpoint/m@http://127.0.0.1:9/v1[contract={file}]"
+    assert overall_of(scores, create_judge(name).signature) == 6.25
+    text = FILE.replace("[1, 5]", "[1, 5]\nweights = {order = 0.1, closeness = 0.3}")
+    file.write_text(text)
+    made = create_judge(name).signature
+    assert "|overall:order*0.1+closeness*0.3|" in str(made)
+    assert overall_of(scores, Signature.parse(str(made))) == pytest.approx(8.125)
+
+
 def test_a_reply_in_prose_is_read_after_its_word(file: Path) -> None:
     file.write_text(
         'name = "prose"\nscores = ["rating"]\nscale = [0, 5]\nafter = "Rating:"\n'
@@ -88,6 +101,7 @@ def test_a_reply_in_prose_is_read_after_its_word(file: Path) -> None:
         ("scores =", "score =", "score: is no key; did you mean 'scores'?"),
         ('other = "Mind the sources."', "", "guidance: has nothing for other categories"),
         ("scale = [1, 5]", 'after = "x"', "after: is for one score"),
+        ("scale = [1, 5]", "weights = {accuracy = 1}", "weights: needs a number for each of"),
         ("{instruction}", "{prediction.__class__}", ""),
     ],
 )

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from audiocapbench.data.build import repository_layouts as layouts
 from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
 from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
 from audiocapbench.data.build.shards import shown
-from audiocapbench.data.columns import fold_name, numbered
+from audiocapbench.data.columns import fold_name, no_column, numbered
 from audiocapbench.data.folder import METADATA_FILES, Folder, read_manifest
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_value, table_errors
@@ -53,6 +53,7 @@ _SOURCE, _COMPLETE, _COLUMNS = "made from", "complete", "columns"
 """What the manifest's origin has; the latter two when every row was read."""
 
 _AT_A_TIME, _BUFFER = 8, 4 << 20
+_SOUND = ("audio", "bytes")
 _OURS = {"file_name", "position", "duration_s", *_ROLES}
 _LIKE_CAPTIONS = ("caption", "description", "reference", "sentence", "text")
 
@@ -112,11 +113,13 @@ def open_hub(
     how: str,
     *,
     keep: Mapping[str, str] = {},
+    needed: Sequence[str] = (),
     out: Path | None = None,
     download: bool = False,
 ) -> Opened | None:
     """A repository's split as a folder, ``out`` or one of the cache, of rows to ``keep`` alone.
 
+    Columns that are ``needed`` must be there too; they are details as others are.
     Where it is not on this disk and no ``download`` is wished, the error says ``how`` to have it.
     """
     named = _HUB_NAME.fullmatch(target)
@@ -143,7 +146,7 @@ def open_hub(
         table = _parquet_table(name, [root / path for path in tables]) if tables else None
         ledger.origin[_SOURCE] = f"{name} at {files.commit}"
         title = f"hf/{name}" + (part and f":{part}")
-        _build_rows(ledger, title, table or _folder_table(name, root), columns, keep)
+        _build_rows(ledger, title, table or _folder_table(name, root), columns, keep, needed)
         shutil.rmtree(root, ignore_errors=True)
 
     return _built(folder, build)
@@ -261,16 +264,21 @@ def _kind(of: Any) -> str:
     return "text" if is_text or (types.is_primitive(of) and not several) else "other"
 
 
-def _choose_columns(where: str, kinds: Mapping[str, str], named: Mapping[str, str]) -> Columns:
+def _choose_columns(
+    where: str, kinds: Mapping[str, str], named: Mapping[str, str], needed: Iterable[str]
+) -> Columns:
     """The columns that the user names, and guesses for the others."""
-    has = "it has " + ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+    has, wrong = (
+        "it has " + ", ".join(f"{name} ({kind})" for name, kind in kinds.items()),
+        list[str](),
+    )
     texts = [name for name, kind in kinds.items() if kind == "text"]
     chosen: Columns = {}
     for role, names in _ROLES.items():
         wide: list[str] = []
         found = [name for name in texts if fold_name(name) in names]
         if role == "audio":
-            found = [name for name, kind in kinds.items() if kind in ("audio", "bytes")]
+            found = [name for name, kind in kinds.items() if kind in _SOUND]
         elif role == "references" and not found:
             wide = list(numbered(tuple(texts)))
             found = [
@@ -278,17 +286,21 @@ def _choose_columns(where: str, kinds: Mapping[str, str], named: Mapping[str, st
             ]
         if role in named:
             found = wide = named[role].split("+")
-        if lost := [name for name in found if name not in kinds]:
-            near = did_you_mean(lost[0], kinds)
-            raise DatasetError(f"{where}: has no column {lost[0]!r}{near}; {has}")
-        if role == "audio" and any(kinds[name] not in ("audio", "bytes") for name in found):
-            raise DatasetError(f"{where}: {found[0]!r} is no column of audio; {has}")
+        lost = [name for name in found if name not in kinds]
+        wrong += [
+            f"{where}: has no column {name!r}{did_you_mean(name, kinds)}; {has}" for name in lost
+        ]
+        if role == "audio" and any(kinds.get(name, "audio") not in _SOUND for name in found):
+            wrong.append(f"{where}: {found[0]!r} is no column of audio; {has}")
         if not found and role in ("audio", "references"):
-            raise DatasetError(f"{where}: which column is its {role}? '…[{role}=COLUMN]'; {has}")
+            wrong.append(f"{where}: which column is its {role}? '…[{role}=COLUMN]'; {has}")
         if len(found) > 1 and not wide:
             several, example = " or ".join(map(repr, found)), f"'…[{role}={found[0]}]'"
-            raise DatasetError(f"{where}: its {role} may be {several}; say which: {example}")
+            wrong.append(f"{where}: its {role} may be {several}; say which: {example}")
         chosen[role] = wide or found
+    wrong += [no_column(where, name, kinds) for name in needed if name not in kinds]
+    if wrong:
+        raise DatasetError(*wrong)
     return chosen
 
 
@@ -309,12 +321,10 @@ def _build_rows(
     table: _AudioTable,
     named: Mapping[str, str],
     keep: Mapping[str, str] = {},
+    needed: Sequence[str] = (),
 ) -> None:
     """Put every clip of the rows to keep into the folder, or go on with it."""
-    columns = _choose_columns(table.name, table.kinds, named)
-    if lost := [column for column in keep if column not in table.kinds]:
-        near = did_you_mean(lost[0], table.kinds, "it has")
-        raise DatasetError(f"{table.name}: has no column {lost[0]!r} to keep rows by{near}")
+    columns = _choose_columns(table.name, table.kinds, named, (*keep, *needed))
     ledger.origin[_COLUMNS] = _column_note(columns, named)
     used = {one for names in columns.values() for one in names}
     details = [one for one, kind in table.kinds.items() if kind == "text" and one not in used]

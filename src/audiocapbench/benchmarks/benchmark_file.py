@@ -28,7 +28,7 @@ from audiocapbench.benchmarks.captioning import (
 )
 from audiocapbench.benchmarks.choices import as_choices
 from audiocapbench.benchmarks.traits import Traits
-from audiocapbench.data import MissingClip, Sample, open_folder
+from audiocapbench.data import InvalidDataError, MissingClip, Problem, Sample, open_folder
 from audiocapbench.data.categories import UNCATEGORISED
 from audiocapbench.data.columns import Reading, names_of
 from audiocapbench.data.folder import (
@@ -44,7 +44,6 @@ from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.data.toml_file import TomlTable, read_toml
 from audiocapbench.errors import BenchmarkError, DatasetError, did_you_mean
 from audiocapbench.files import write_file
-from audiocapbench.grouping import grouped
 from audiocapbench.metrics.choice import CHOICE
 
 FILE_ENDING = ".toml"
@@ -83,6 +82,8 @@ class DataPlace(TomlTable, frozen=True):
         for name in ("revision", "split") if self.hub is None else ("table",):
             if getattr(self, name):
                 yield f"{name}: goes with {'a hub' if self.hub is None else 'a folder'}"
+        if self.keep and self.hub is None and self.table is None:
+            yield "keep: goes with a hub or a table; metadata of a folder is read as it is"
 
     @property
     def target(self) -> str:
@@ -98,15 +99,14 @@ class ExpectedData(TomlTable, frozen=True):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
 
 
-class PublishedScore(TomlTable, frozen=True):
-    """A printed score of a system on so many samples; ``metric`` is ours that computes the same,
-    and ``recomputed`` what the system's captions scored here."""
+class PublishedSystem(TomlTable, frozen=True):
+    """A system's printed scores on so many samples, by our metric that computes the same, and what
+    its captions scored here."""
 
     system: _Text
-    metric: _Text
-    value: float
     samples: Annotated[int, Field(ge=1)]
-    recomputed: float | None = None
+    scores: Annotated[dict[str, float], Field(min_length=1)]
+    recomputed: dict[str, float] = Field({})
     variant: _Text
     source: _Text
     date: Annotated[str, Field(pattern=r"^\d{4}(-\d\d){0,2}$")]
@@ -141,7 +141,7 @@ class BenchmarkFile(TomlTable, frozen=True):
     columns: dict[_Roles, _Text | tuple[_Text, ...]] = Field({})
     traits: dict[str, Any] = Field({})
     expected: ExpectedData = ExpectedData()
-    published: tuple[PublishedScore, ...] = ()
+    published: tuple[PublishedSystem, ...] = ()
 
     def mistakes(self) -> Iterator[str]:
         own = self.licence.removeprefix(OTHER)
@@ -152,10 +152,17 @@ class BenchmarkFile(TomlTable, frozen=True):
             yield f"licence: {own!r} is none that is known here{near}; or '{OTHER}…'"
         if bool(self.options) + ("options" in self.columns) != (self.task == CHOICE):
             yield "options, or columns.options, goes with task = 'choice' and only there"
+        if self.data.folder and not self.data.table and self.columns.keys() - {"options"}:
+            yield "columns: goes with a hub or data.table; a folder's metadata has its own names"
         try:
             self.own_traits.to_dict()
         except BenchmarkError as error:
             yield f"traits: {error}"
+        if len({one.samples for one in self.published}) > 1:
+            yield "published: its systems have other numbers of samples, and must have one"
+        for one in self.published:
+            if lost := [name for name in one.recomputed if name not in one.scores]:
+                yield f"published: {one.system} has recomputed {lost[0]}, and no such score"
 
     @property
     def own_traits(self) -> Traits:
@@ -203,9 +210,8 @@ def published_results(
     given = read_benchmark_file(shelf()[benchmark]).published if benchmark in shelf() else ()
     if not given:
         return None
-    systems = grouped((one.system, (one.metric, one.value)) for one in given).items()
-    rows = [PublishedRow(at, name, {}, dict(own), {}) for at, (name, own) in enumerate(systems, 1)]
-    off = [abs(one.value - one.recomputed) for one in given if one.recomputed is not None]
+    rows = [PublishedRow(at, one.system, {}, one.scores, {}) for at, one in enumerate(given, 1)]
+    off = [abs(one.scores[name] - own) for one in given for name, own in one.recomputed.items()]
     return PublishedResults(
         str(benchmark),
         "; ".join(dict.fromkeys(f"{one.system}: {one.source} ({one.date})" for one in given)),
@@ -257,6 +263,7 @@ def open_file(
             file.mapped(),
             f"{how}[download=yes]",
             keep=file.data.keep,
+            needed=names_of(file.columns.get("options", ())),
             out=out,
             download=out is not None or options.get("download") == "yes",
         )
@@ -301,6 +308,7 @@ def _folder(
         named = file.columns.get("audio", "named as in it")
         raise BenchmarkError(f"{file.name} needs `data` DIR: {place.table}, and clips {named}")
     table, entries, missing = root / place.table, list[FolderEntry](), list[MissingClip]()
+    problems: list[Problem] = []
     for at, (row, name) in enumerate(_rows(file, table)):
         clip = read_clip(root, name, follow_links=clips.get("follow_links", False))
         if isinstance(clip, Clip):
@@ -308,7 +316,9 @@ def _folder(
         elif clips.get("skip_missing"):
             missing.append(MissingClip(id=row.key, reason=clip))
         else:
-            raise DatasetError(f"{table}: {name!r} {clip}; `skip_missing` goes on without it")
+            problems.append(Problem("", "", f"{name!r} {clip}"))
+    if problems:
+        raise InvalidDataError(table, problems, hint="`skip_missing` goes on without them")
     return Folder(root, file.name, tuple(entries), tuple(missing))
 
 
@@ -316,12 +326,11 @@ def _rows(file: BenchmarkFile, table: Path) -> Iterator[tuple[MetadataRow, str]]
     """The rows of a table that are to be kept, each with the name of its clip's file."""
     columns = file.mapped("file_name")
     pattern = None if "file_name" in columns else file.columns.get("audio")
-    reading, said, keep = Reading(table, columns), columns.pop("transcript", None), file.data.keep
+    said, keep = columns.pop("transcript", None), file.data.keep
+    options = names_of(file.columns.get("options", ()))
+    needed = (*keep, *_IN_PATTERN.findall(str(pattern or "")), *([said] if said else []), *options)
+    reading = Reading(table, columns, needed=needed)
     samples = read_references(table, reading)
-    for name in (*keep, *_IN_PATTERN.findall(str(pattern or "")), *([said] if said else [])):
-        if name not in reading.names:
-            near = did_you_mean(name, reading.names, "it has")
-            raise DatasetError(f"{table}: has no column {name!r}{near}")
     for one in samples:
         cells = {**one.details, reading.columns.get("id", ""): one.id}
         if any(str(cells.get(name)) != value for name, value in keep.items()):
@@ -340,16 +349,16 @@ def _rows(file: BenchmarkFile, table: Path) -> Iterator[tuple[MetadataRow, str]]
 def _check_expected(file: BenchmarkFile, made: Benchmark, *, heard: bool) -> None:
     """Refuse data that is not what the file says: another count, or another fingerprint."""
     count, wanted = len(made.samples) + len(made.missing), file.expected
-    if wanted.samples not in (None, count):
-        raise DatasetError(
-            f"{file.name}: there are {count:,} samples, and its file expects {wanted.samples:,}; "
-            "this is other data, or expected.samples is wrong"
-        )
-    if heard and not made.missing and wanted.sha256 not in (None, made.fingerprint):
-        raise DatasetError(
-            f"{file.name}: the data has the fingerprint {made.fingerprint}, and its file expects "
-            f"{wanted.sha256}; this is other data, or expected.sha256 is wrong"
-        )
+    found = {"samples": count} | (
+        {"sha256": made.fingerprint} if heard and not made.missing else {}
+    )
+    if wrong := [
+        f"{file.name}: expected.{name} is {own}, and the data has {found[name]}; this is other "
+        f"data, or expected.{name} is wrong"
+        for name, own in wanted
+        if own not in (None, found.get(name, own))
+    ]:
+        raise DatasetError(*wrong)
 
 
 def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], list[str]]:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks.benchmark import Benchmark
-from audiocapbench.data import Sample
+from audiocapbench.data import InvalidDataError, Problem, Sample
 from audiocapbench.data.cells import parsed
 from audiocapbench.errors import BenchmarkError
 from audiocapbench.metrics.choice import BETWEEN, LETTERS
@@ -23,10 +24,14 @@ def as_choices(
     With ``rotate`` each is asked as often as it has options, with the right one at another place;
     its category is then that place, so that scores by category show what a place is worth.
     """
-    samples: list[Sample] = []
+    samples, problems = list[Sample](), list[Problem]()
     for one in benchmark.samples:
-        texts = list(options) or _options(one, columns)
-        right = _right(one, texts)
+        try:
+            texts = list(options) or _options(one, columns)
+            right = _right(one, texts)
+        except BenchmarkError as error:
+            problems.append(Problem("", f"sample {one.id!r}", str(error)))
+            continue
         for turn in range(len(texts) if rotate else 1):
             turned = texts[-turn:] + texts[:-turn] if turn else texts
             letters = dict(zip(LETTERS, turned, strict=False))
@@ -38,7 +43,10 @@ def as_choices(
             if rotate:
                 how |= {"id": f"{one.id}/{turn}", "category": f"right at {LETTERS[own]}"}
             samples.append(replace(one, position=len(samples), **how))
-    return replace(benchmark, samples=tuple(samples))
+    if problems:
+        raise InvalidDataError(Path(benchmark.name), problems)
+    named = f"{benchmark.name}[rotate=yes]" if rotate else benchmark.name
+    return replace(benchmark, name=named, samples=tuple(samples))
 
 
 def _options(sample: Sample, columns: Sequence[str]) -> list[str]:
@@ -50,9 +58,9 @@ def _options(sample: Sample, columns: Sequence[str]) -> list[str]:
     texts = [one for cell in said if (one := _LABEL.sub("", cell).strip())]
     if not 2 <= len(set(texts)) == len(texts) <= len(LETTERS):
         what = f"needs 2 to {len(LETTERS)} options that differ, in {' + '.join(columns)}"
-        raise BenchmarkError(f"sample {sample.id!r} {what}; it has {found!r:.80}")
+        raise BenchmarkError(f"{what}; it has {found!r:.80}")
     if bad := [one for one in texts if BETWEEN in one]:
-        raise BenchmarkError(f"sample {sample.id!r} has {BETWEEN!r} in its option {bad[0]!r:.60}")
+        raise BenchmarkError(f"has {BETWEEN!r} in its option {bad[0]!r:.60}")
     return texts
 
 
@@ -67,6 +75,6 @@ def _right(sample: Sample, options: Sequence[str]) -> int:
     if len(letter) == 1 and letter in LETTERS[: len(options)]:
         return LETTERS.index(letter)
     raise BenchmarkError(
-        f"sample {sample.id!r}: its answer {key!r:.60} is none of its options, nor the "
-        f"letter of one: {'; '.join(options):.120}"
+        f"its answer {key!r:.60} is none of its options, nor the letter of one: "
+        f"{'; '.join(options):.120}"
     )

@@ -35,7 +35,9 @@ from audiocapbench.metrics.registry import METRICS
 from audiocapbench.metrics.result import first_column
 from audiocapbench.models import AudioContract
 from audiocapbench.scores.estimate import Scorer
+from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
+from audiocapbench.store.records import overall_of
 
 Grade = Callable[[JudgeInput], Awaitable[tuple[float, str] | str]]
 """A score and what explains it, or why there is none."""
@@ -102,7 +104,7 @@ def _by_elements() -> Grade:
 
     async def grade(case: JudgeInput) -> tuple[float, str] | str:
         (verdict,) = judge_texts(judge, [case])
-        return _told(verdict) if isinstance(verdict, judges.Verdict) else verdict
+        return verdict if isinstance(verdict, str) else _told(verdict, judge.signature)
 
     return grade
 
@@ -112,16 +114,17 @@ def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
     held = judges.find_contract(contract)
     if held.listens:
         raise judges.JudgeError(f"contract {contract!r} must hear, and inspect's judges read")
+    made = Signature(contract, held.made_with)
     get_model(model)  # one that is not there is said before any answer is paid for
 
     async def grade(case: JudgeInput) -> tuple[float, str] | str:
         prompt, problem = held.prompt(case), ""
         if known := held.without_asking(case):
-            return _told(known)
+            return _told(known, made)
         for _ in range(held.asked_at_most):
             reply = await get_model(model).generate(prompt)
             try:
-                return _told(held.parse(reply.completion))
+                return _told(held.parse(reply.completion), made)
             except judges.ReplyError as error:
                 problem, prompt = str(error), held.prompt_again(case, str(error))
         return f"unparsed: {problem}; asked {held.asked_at_most} times"
@@ -129,9 +132,9 @@ def _by_model(model: str, contract: str = "audiocapbench") -> Grade:
     return grade
 
 
-def _told(verdict: judges.Verdict) -> tuple[float, str]:
+def _told(verdict: judges.Verdict, made: Signature) -> tuple[float, str]:
     parts = ", ".join(f"{name} {value:g}" for name, value in verdict.scores.items())
-    return verdict.overall, f"{parts}: {verdict.reasoning or verdict.note}"
+    return overall_of(verdict.scores, made), f"{parts}: {verdict.reasoning or verdict.note}"
 
 
 SCORERS: Mapping[str, Callable[..., Any]] = {

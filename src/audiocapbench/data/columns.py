@@ -108,6 +108,10 @@ def numbered(names: tuple[str, ...]) -> tuple[str, ...]:
     return (*plain, *(numbers[number] for number in sorted(numbers)))
 
 
+def no_column(where: object, name: str, names: Iterable[str]) -> str:
+    return f"{where}: has no column {name!r:.80}{did_you_mean(name, names, 'it has')}"
+
+
 def _candidates(names: Sequence[str], role: str, theirs: Sequence[str]) -> list[str]:
     """The columns that may stand for a role, the best first."""
     folded: dict[str, str] = {}
@@ -170,6 +174,7 @@ class Reading:
     content: bytes | None = None  # of what is no file
     names: Sequence[str] = ()
     guesses: bool = True  # somebody says the notes
+    needed: Sequence[str] = ()  # columns that must be there beside those of a role
     _equal: list[tuple[str, str]] = field(default_factory=list)
     _others: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
 
@@ -179,22 +184,8 @@ class Reading:
 
     def named(self, names: Sequence[str], roles: Roles) -> dict[str, str]:
         """Which of the names stands for each role: as the user says, or as people call it."""
-        found: dict[str, str] = {}
         self.names = names
-        for role in roles:
-            if (name := (self.mapped or {}).get(role)) is None:
-                continue
-            if name not in names and (form := _MAPPED.fullmatch(name)):
-                name, self.forms[role] = form["name"], form["form"]
-            several = tuple(name.split("+"))
-            if name in names:
-                found[role] = name
-            elif role == "references" and all(one in names for one in several):
-                self.several = several
-                self.columns.setdefault(role, name)
-            elif name and (role != "id" or not has_column(roles[role], names)):
-                there = did_you_mean(name, names, "it has")
-                raise DatasetError(f"{self.path}: has no column {name!r:.80}{there}")
+        found = self._mapped(names, roles)
         for role, theirs in roles.items():
             if role in found or (role == "references" and self.several):
                 continue
@@ -223,6 +214,27 @@ class Reading:
         if index is not None and found.get("id", index) != index:
             self.note("its first column numbers the rows, and was left out")
         self.columns |= {role: name for role, name in found.items() if role not in self.columns}
+        return found
+
+    def _mapped(self, names: Sequence[str], roles: Roles) -> dict[str, str]:
+        """Roles that the user names; what is not there is said of all at once."""
+        found, lost = dict[str, str](), [one for one in self.needed if one not in names]
+        for role in roles:
+            if not (name := (self.mapped or {}).get(role)):
+                continue
+            if name not in names and (form := _MAPPED.fullmatch(name)):
+                name, self.forms[role] = form["name"], form["form"]
+            several = tuple(name.split("+")) if role == "references" else (name,)
+            absent = [one for one in several if one not in names]
+            if name in names:
+                found[role] = name
+            elif role == "references" and not absent:
+                self.several = several
+                self.columns.setdefault(role, name)
+            elif role != "id" or not has_column(roles[role], names):
+                lost += absent
+        if lost:
+            raise DatasetError(*(no_column(self.path, one, names) for one in dict.fromkeys(lost)))
         return found
 
     def _say_others(self, role: str, left: Sequence[str], numbers: Sequence[str]) -> None:

@@ -11,10 +11,12 @@ from pydantic import Field
 from audiocapbench.data.categories import fold_category
 from audiocapbench.data.toml_file import TomlTable, read_toml
 from audiocapbench.errors import JudgeError, ReplyError, did_you_mean
+from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.judges.contract import REASONING, Contract, JudgeInput, ReplyField, Verdict, fill
 
 _PLACES = ("prediction", "references", "instruction", "category", "transcript", "guidance")
 _OTHER = "other"
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w -]*$")]
 _NUMBER = re.compile(r"[\s\"'(\[*_]*(-?\d{1,4}(?:\.\d{1,4})?(?:\s*/\s*\d{1,4})?)(?![\w.]*\d)")
 
 
@@ -25,7 +27,8 @@ class ContractFile(TomlTable, frozen=True):
         prompt: With the places {prediction}, {references}, {instruction}, {category}, {transcript}
             and {guidance}; what is put there is never read as a place.
         guidance: What stands in {guidance}, by category; ``other`` for all others.
-        scores: Names of the scores that the judge gives; their mean is the overall one.
+        scores: Names of the scores that the judge gives.
+        weights: What each score counts for in the overall one; all alike by default.
         scale: Lowest and highest score, which become 0 and 10.
         after: Of a reply that is no JSON: what stands before its one score, such as ``Rating:``.
     """
@@ -35,7 +38,8 @@ class ContractFile(TomlTable, frozen=True):
     prompt: str
     source: str = ""
     guidance: dict[str, str] = Field({})
-    scores: Annotated[tuple[str, ...], Field(min_length=1)]
+    scores: Annotated[tuple[_Name, ...], Field(min_length=1)]
+    weights: dict[str, Annotated[float, Field(ge=0)]] = Field({})
     scale: tuple[int, int] = (0, 10)
     kind: Literal["integer", "number"] = "integer"
     after: str = ""
@@ -55,6 +59,14 @@ class ContractFile(TomlTable, frozen=True):
                 yield f"prompt: has no {{{place}}}, which the judge must see"
         if "guidance" in named and _OTHER not in self.guidance:
             yield f"guidance: has nothing for {_OTHER} categories"
+        if bad := [one for one in self.scores if one in (REASONING, OVERALL)]:
+            yield f"scores: {bad[0]} is the name of something else"
+        if len(set(self.scores)) < len(self.scores):
+            yield "scores: a name stands there twice"
+        if self.weights and (
+            self.weights.keys() != {*self.scores} or not sum(self.weights.values())
+        ):
+            yield f"weights: needs a number for each of {', '.join(self.scores)}, and one above 0"
         if self.scale[0] >= self.scale[1]:
             yield "scale: is not the lowest and the highest score"
         if self.after and len(self.scores) > 1:
@@ -65,6 +77,7 @@ def read_contract(path: Path) -> Contract:
     """The contract of a file; its whole text is hashed into the signature."""
     file, text = read_toml(path, ContractFile, JudgeError)
     low, high = file.scale
+    weights = "+".join(f"{name}*{one!r}" for name, one in file.weights.items())
     fields = [ReplyField(one, file.kind, low, high, rescaled=True) for one in file.scores]
     return Contract(
         file.name,
@@ -75,7 +88,7 @@ def read_contract(path: Path) -> Contract:
         description=file.description,
         reader=partial(_read, fields[0].name, file.after) if file.after else None,
         listens=file.hears,
-        made_with=(("scale", f"{low}-{high}"),),
+        made_with=(("scale", f"{low}-{high}"), *([("overall", weights)] if weights else [])),
     )
 
 

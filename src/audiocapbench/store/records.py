@@ -151,9 +151,15 @@ class Judgement:
 
 
 def overall_of(scores: Mapping[str, float], signature: Signature | None = None) -> float:
-    """The mean of an answer's dimensions: unrounded, unless a judge's signature says otherwise."""
+    """The mean of an answer's dimensions: unrounded and unweighted, unless a judge's signature
+    says otherwise, as in ``overall:accuracy*2+detail*1``."""
+    how = signature.get("overall") if signature else ""
+    if "*" in how:
+        parts = (one.rpartition("*") for one in how.split("+"))
+        weights = {name: float(weight) for name, _, weight in parts}
+        return sum(weights[name] * one for name, one in scores.items()) / sum(weights.values())
     value = sum(scores.values()) / len(scores)
-    return round(value, 2) if signature and signature.get("overall") == "rounded" else value
+    return round(value, 2) if how == "rounded" else value
 
 
 @dataclass(frozen=True, slots=True)
