@@ -156,7 +156,7 @@ def import_run(
     )
     is_new = store.find_run(spec) is None
     run = store.begin_run(spec, dataset_of(benchmark))
-    if len(store.outcomes(run.id)) < len(samples):
+    if len(store.catalog.ended([run.id])) < len(samples):
         outcomes = [_outcome(one.id, found) for one in samples]
         for start in range(0, len(outcomes), _AT_A_TIME):
             part = outcomes[start : start + _AT_A_TIME]

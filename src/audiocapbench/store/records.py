@@ -245,7 +245,7 @@ def row_of(table: Table, *records: Any, **more: Any) -> Values:
 def record_of(kind: type[Kind], row: Row[Any], table: Table | None = None, **more: Any) -> Kind:
     """A record from the columns of a row, and what is said besides; faster of a whole ``table``."""
     names, cells = _shared(kind, row._fields if table is None else table)  # type: ignore[arg-type]
-    return kind(**{**dict(zip(names, cells(row), strict=False)), **more})
+    return kind(**(dict(zip(names, cells(row), strict=False)) | more))
 
 
 def outcome_of(row: Row[Any]) -> Outcome:

@@ -27,8 +27,9 @@ class DamagedCellError(ValueError):
 class _Checked(sa.TypeDecorator[Any]):
     """A type whose cells are what they should be, or absent.
 
-    ``write`` makes what the database keeps of a value, and ``read`` the value again. Nothing is
-    absent where the column is ``required``: JSON has a null that no database refuses.
+    What ``fits`` is of that type, or passes that test; ``write`` makes what the database keeps of a
+    value, and ``read`` the value again. Nothing is absent where the column is ``required``: JSON
+    has a null that no database refuses.
     """
 
     cache_ok = True
@@ -52,14 +53,20 @@ class _Checked(sa.TypeDecorator[Any]):
         """What a cell holds, if it may."""
         if value is None and not self.required:
             return None
-        if not self.fits(value):
+        is_kind = type(value) is self.fits
+        if not (is_kind if isinstance(self.fits, type) else self.fits(value)):
             raise DamagedCellError(f"{value!r:.60} stands where {self.what} should")
         return value if self.read is None else self.read(value)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
-        """One call where a decorated type makes two: millions of cells are read for a board."""
+        """As few calls as can be: millions of cells are read for a board."""
         decode = self.impl_instance.result_processor(dialect, coltype)
-        return self.check if decode is None else lambda value: self.check(decode(value))
+        check, kind = self.check, self.fits
+        if decode is not None:
+            return lambda value: check(decode(value))
+        if self.read is not None or not isinstance(kind, type):
+            return check
+        return lambda value: value if type(value) is kind else check(value)
 
 
 class Timestamp(sa.TypeDecorator[str]):
@@ -90,10 +97,6 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _is(kind: type) -> Callable[[Any], bool]:
-    return lambda value: type(value) is kind
-
-
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and math.isfinite(value)
 
@@ -107,18 +110,18 @@ def _is_table(value: Any) -> bool:
 
 
 _TYPES: dict[str, Callable[[], TypeEngine[Any]]] = {
-    "text": partial(_Checked, sa.Text(), "text", _is(str)),
-    "word": partial(_Checked, sa.String(16), "a word", _is(str)),
-    "status": partial(_Checked, sa.String(16), "a status", _is(str), str, Status),
-    "hash": partial(_Checked, sa.String(64), "a hash", _is(str)),
-    "integer": partial(_Checked, sa.Integer(), "an integer", _is(int)),
+    "text": partial(_Checked, sa.Text(), "text", str),
+    "word": partial(_Checked, sa.String(16), "a word", str),
+    "status": partial(_Checked, sa.String(16), "a status", str, str, Status),
+    "hash": partial(_Checked, sa.String(64), "a hash", str),
+    "integer": partial(_Checked, sa.Integer(), "an integer", int),
     "number": partial(_Checked, sa.Float(), "a number", _is_number),
     "flag": sa.Boolean,
     "json": sa.JSON,
     "list": partial(_Checked, sa.JSON(), "a list", _is_list, list, tuple),
-    "object": partial(_Checked, sa.JSON(), "an object", _is(dict), dict),
+    "object": partial(_Checked, sa.JSON(), "an object", dict, dict),
     "table": partial(_Checked, sa.JSON(), "a table of numbers", _is_table, dict),
-    "bytes": partial(_Checked, sa.LargeBinary(), "bytes", _is(bytes)),
+    "bytes": partial(_Checked, sa.LargeBinary(), "bytes", bytes),
     "time": Timestamp,
 }
 

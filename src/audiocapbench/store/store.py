@@ -4,12 +4,25 @@ Every call is one short transaction; what it has returned from is on disk.
 """
 
 import weakref
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, insert, select
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Row,
+    Select,
+    Table,
+    Text,
+    cast,
+    delete,
+    func,
+    insert,
+    select,
+)
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
@@ -217,10 +230,19 @@ class Store(StoreRepository):
 
     def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
         """Scores of a run by metric, of one or of all, each in the order of sample ids."""
-        table = schema.scores
-        query = select(table).where(*stored.matching(table, run=run_id, metric=metric))
-        rows = self._signed(StoredScore, table, query.order_by(table.c.sample))
-        return dict(sorted(grouped((score.metric, score) for _, score in rows).items()))
+        table, own = schema.scores, schema.scores.c
+        columns = (own.sample, own.metric, own.signature, own.value, cast(own.statistics, Text))
+        query = select(*columns).where(*stored.matching(table, run=run_id, metric=metric))
+        checks: list[Any] = [one.type.check for one in (own.sample, own.value, own.statistics)]  # type: ignore[attr-defined]
+        text, number, statistics = checks
+        found = defaultdict[str, list[StoredScore]](list)
+        with self._reading() as connection:
+            signatures = stored.signatures_by_number(connection)
+            rows = stored.plain_rows(connection, query.order_by(own.sample))
+            for sample, name, made, value, parts in rows:
+                cells = number(value), statistics(schema.read_json(parts))
+                found[name].append(StoredScore(text(sample), name, signatures[made], *cells))
+        return dict(sorted(found.items()))
 
     def _signed(
         self, kind: type[stored.Kind], table: Table, query: Select[Any]
