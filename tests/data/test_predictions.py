@@ -69,6 +69,13 @@ def test_bad_lines_of_predictions_are_listed_and_the_rest_is_kept(tmp_path: Path
     ]
 
 
+def test_an_object_as_prediction_is_its_text_or_refused_and_never_blank(tmp_path: Path) -> None:
+    lines = '{"id": "a", "output": {"text": "A dog."}}\n{"id": "b", "output": {"role": "x"}}\n'
+    found = read_predictions(write(tmp_path / "p.jsonl", lines))
+    assert found.texts == {"a": "A dog."}
+    assert [str(one) for one in found.bad] == ["p.jsonl line 2: b: its prediction is not text"]
+
+
 def test_bad_rows_of_a_csv_are_listed(tmp_path: Path) -> None:
     content = b"id,prediction\na,fine\nb,one,two\nc,\xff\nd\ne,\xc3\xa9\n"
     found = read_predictions(write(tmp_path / "p.csv", content))

@@ -51,8 +51,8 @@ def _with_texts(fields: dict[str, Any], roles: Roles) -> dict[str, Any]:
         value = fields.get(name)
         if type(value) is str:
             continue
-        if isinstance(value, dict):
-            fields[name] = value.get("path")
+        if isinstance(value, dict) and "path" in value:
+            fields[name] = value["path"]
         elif isinstance(value, int) and not isinstance(value, bool):
             fields[name] = str(value)
         elif isinstance(value, float) and value.is_integer():
