@@ -102,7 +102,7 @@ def test_an_option_of_asking_is_one_of_everything_that_asks(
         assert declared <= names, path
     assert declared <= {one.name for one in typer.main.get_command(evaluate).params}
     assert declared <= get_type_hints(RunSettings).keys() & get_type_hints(JudgeSettings).keys()
-    given = {"name": "x", "benchmark": "demo", "models": ["listener"]}
+    given = {"name": "x", "benchmark": "demo", "models": ("listener",)}
     assert Study.model_validate(given | {"asking": {"rpm": 60}}).asking == {"rpm": 60}
 
 
