@@ -22,6 +22,7 @@ from audiocapbench.meta.corrupt.events import (
     GERUND,
     OTHER,
     add_events,
+    change_times,
     clauses_of,
     drop_events,
     in_form,
@@ -232,6 +233,44 @@ def test_an_order_that_a_reference_doubts_is_not_swapped(other: str) -> None:
     own = "A man speaks, then a dog barks."
     assert own in texts(swap_orders(captions([own])))
     assert own not in texts(swap_orders(captions([own, other])))
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "false"),
+    [
+        (
+            "A dog barks as a bell rings",
+            "A bell rings while a dog barks",
+            {f"A dog barks {one} a bell rings." for one in ("before", "after", "and then")},
+        ),
+        ("A dog barks as a bell rings", "A dog barks, then a bell rings", set()),
+        ("A dog barks as a bell rings", "A dog and a bell", set()),
+        (
+            "A dog barks as a bell is ringing",
+            "A bell rings while a dog barks",
+            {"A dog barks and then a bell is ringing."},
+        ),
+        (
+            "A dog barks followed by a bell ringing",
+            "A dog barks before a bell rings",
+            {"A dog barks with a bell ringing."},
+        ),
+        ("Barks are followed by a bell ringing", "A dog barks before a bell rings", set()),
+    ],
+)
+def test_what_is_heard_at_once_is_told_as_in_turn_where_another_reference_confirms_it(
+    text: str, other: str, false: set[str]
+) -> None:
+    assert texts(change_times(captions([text, other]))).get(f"{text}.", set()) == false
+
+
+def test_what_two_say_of_one_thing_is_not_denied_by_what_is_said_of_another() -> None:
+    clips = [["Intermittent clicks amid constant hiss", "Occasional clicks with steady hiss"]]
+    made = texts(change_attributes(captions(*clips)))
+    assert "Persistent clicks amid constant hiss." in made[f"{clips[0][0]}."]
+    clips[0].append("Steady clicks")
+    made = texts(change_attributes(captions(*clips)))
+    assert "Persistent clicks amid constant hiss." not in made.get(f"{clips[0][0]}.", ())
 
 
 def test_a_quality_becomes_its_opposite_unless_a_reference_says_so() -> None:

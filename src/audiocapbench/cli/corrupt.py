@@ -99,9 +99,14 @@ def corrupt(
         refused = [(one.kind, *why) for one in made for why in sorted(one.rejected.items())]
         say(*(f"{kind}: {count} refused: {reason}" for kind, reason, count in refused))
         for one in made:
-            able = f"{len(one.pairs) + one.left_out:,} of {one.captions:,} captions"
-            if len(one.pairs) < _FEW * one.captions:
-                say(f"{one.kind}: {able} have what can be changed, put in as often as taken out.")
+            share, able = (
+                n / one.captions for n in (len(one.pairs), len(one.pairs) + one.left_out)
+            )
+            if share < _FEW:
+                say(
+                    f"{one.kind}: {share:.1%} of captions, because {able:.1%} hold what can be "
+                    "made false for sure, and what is put in has to be taken out as often."
+                )
         say(f"{total:,} pairs written to {out}.")
     for line in make.warnings(checked):
         say(f"Warning: {line}.")

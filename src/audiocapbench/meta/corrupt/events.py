@@ -50,12 +50,14 @@ _NOT_IN_NAMES = words("not_in_names")
 NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
 _DETERMINING = DETERMINERS | splitting.ATTRIBUTES | splitting.COUNTS
 _LONGEST_SUBJECT, _LONGEST_EVENT = 5, 8
-_HANGING, _TOGETHER, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
+_HANGING, _AT_ONCE, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
 LOOKED_AT, LENT = 40, 6
 _FEWEST_OTHERS = 2
 _MAIN, _SIDE = 0.6, 0.5  # shares of the other references that name the main event, and the rest
 _ORDERING = words("ordering")
 _FOLLOWED, _BEFORE, _AFTER = ("followed", "by"), ("before",), ("after",)
+_AT_ONCE_JOINTS = frozenset({("while",), ("as",), ("with",)})
+_TOGETHER, _IN_TURN, _BACK = "together", "in turn", "back"
 
 
 class Clause(NamedTuple):
@@ -283,7 +285,7 @@ def swap_orders(captions: CaptionSet) -> Iterator[CorruptedPair]:
             continue
         false, earlier, later = parts
         unclear = not earlier or not later or earlier & later
-        if unclear or not _order_is_certain(caption, earlier, later):
+        if unclear or {_TOGETHER, _BACK} & _told_orders(caption, earlier, later):
             continue
         yield caption.corrupted("order", false)
         if joint in (_BEFORE, _AFTER):
@@ -291,23 +293,63 @@ def swap_orders(captions: CaptionSet) -> Iterator[CorruptedPair]:
             yield caption.replaced("order", end - 1, end, other)
 
 
-def _order_is_certain(
+def _told_orders(
     caption: ReferenceCaption, earlier: frozenset[str], later: frozenset[str]
-) -> bool:
-    """Whether no reference lets the later event come before the earlier one, or again."""
+) -> set[str]:
+    """How the other references tell the time of two events, where they name both."""
     if caption.clip.words & _TAKING_TURNS:
-        return False
+        return {_BACK}
+    told = set()
     for text in map(plain_form, caption.clip.others(caption.number)):
-        if "before and after" in text:
-            return False
         stages = [(meaning_of(one.word), one.stage) for one in splitting.split(text).elements]
         first = [stage for meaning, stage in stages if meaning in earlier]
         second = [stage for meaning, stage in stages if meaning in later]
-        if first and second:
-            together = max(first) == min(second) and _TOGETHER & set(text.split())
-            if together or max(first) > min(second):
-                return False
-    return True
+        if "before and after" in text or (first and second and max(first) > min(second)):
+            told.add(_BACK)
+        elif first and second and max(first) < min(second):
+            told.add(_IN_TURN)
+        elif first and second and not _AT_ONCE.isdisjoint(text.split()):
+            told.add(_TOGETHER)
+    return told
+
+
+def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """Every caption with an event that comes after another told as heard with it, and the
+    reverse."""
+    for caption in captions.captions:
+        tokens, clauses = caption.tokens, clauses_of(caption.tokens)
+        if "." in tokens or not PRONOUNS.isdisjoint(tokens):
+            continue
+        for place, (before, clause) in enumerate(pairwise(clauses), 1):
+            others, events = _other_times(clause), (core(before.tokens), core(clause.tokens))
+            told_by = before.tokens[-1] in AUXILIARIES or len(others) == 0
+            if told_by or not all(events) or events[0] & events[1]:
+                continue
+            at_once = _without_marks(clause.joint) in _AT_ONCE_JOINTS
+            if at_once and before.form == OTHER:
+                continue
+            # One may be mistaken: another reference, where there is one, tells the same.
+            own, told = _TOGETHER if at_once else _IN_TURN, _told_orders(caption, *events)
+            if told == {own} or not caption.clip.others(caption.number):
+                end = len(_joined(clauses[:place])) + len(clause.joint)
+                for other in others:
+                    start = end - len(_without_marks(clause.joint))
+                    yield caption.replaced("attribute", start, end, other)
+
+
+def _other_times(clause: Clause) -> tuple[Tokens, ...]:
+    """What says that a clause's event is heard at once with the one before, or else after it."""
+    joint, then = _without_marks(clause.joint), ("and", "then")
+    if joint in _AT_ONCE_JOINTS and clause.form != OTHER:
+        # "After leaves are rustling" reads odd.
+        steady = clause.form == GERUND or not AUXILIARIES.isdisjoint(clause.tokens)
+        plain = () if steady or joint == ("with",) else (_BEFORE, _AFTER, then)
+        return plain or ((_FOLLOWED, then) if clause.form == GERUND else (then,))
+    if joint not in _ORDERED | {_AFTER}:
+        return ()
+    if clause.form == FINITE and joint != _FOLLOWED:
+        return ("while",), ("as",)
+    return (("with",),) if clause.form == GERUND or joint == _FOLLOWED else ()
 
 
 def _one_subject(first: Tokens, second: Tokens, joint: Tokens) -> _Parts | None:

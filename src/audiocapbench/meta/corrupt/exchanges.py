@@ -60,6 +60,7 @@ _SAYS_ONCE, _SAYS_OFTEN = words("says_once"), words("says_often")
 # Understood in references, and too seldom said to be put in.
 _NOT_PUT_IN = frozenset((word,) for word in ("an", "one", "few", "some", "various"))
 _ONE, _MORE_THAN_ONE = range(1, 2), range(2, 100)
+_SAID_BEFORE = ("next", "any")  # frames of a quality that stands before what it is said of
 _MORE = frozenset({"another", "other", "others"})
 
 
@@ -216,13 +217,22 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every change of a quality that can be made in a set, and is surely false."""
     slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
     fits = _fitting(slots)
+    # What references say of the same thing, and who says it.
+    told = defaultdict[tuple[str, Tokens], dict[frozenset[str], set[int]]](lambda: defaultdict(set))
+    for (clip, number, tokens), start, _, about in slots:
+        if (said := _quality_at(tokens, start)) is not None:
+            told[clip.id, about][said.same_side].add(number)
     for slot in slots:
-        caption, start, end, _ = slot
+        caption, start, end, about = slot
         own = _quality_at(caption.tokens, start)
         if own is None or not _may_change(caption, own):
             continue
+        of_it = told[caption.clip.id, about]
+        # Where two say it of one thing, what else is said of others does not matter.
+        agreed = len(of_it[own.same_side]) > 1 and own.frame in _SAID_BEFORE and not own.gendered
         for other in _line(own.line):
-            heard = other.side == own.side or caption.clip.words & other.denying
+            denied = of_it[other.same_side] if agreed else caption.clip.words & other.denying
+            heard = other.side == own.side or denied
             if not heard and (other.frame == "any" or fits(slot, other.phrase)):
                 first, *rest = other.phrase
                 first = first.capitalize() if caption.tokens[start][0].isupper() else first

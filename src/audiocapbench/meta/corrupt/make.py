@@ -20,7 +20,7 @@ from audiocapbench.errors import DatasetError
 from audiocapbench.files import write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
-from audiocapbench.meta.corrupt.events import add_events, drop_events, swap_orders
+from audiocapbench.meta.corrupt.events import add_events, change_times, drop_events, swap_orders
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
 from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names
 from audiocapbench.meta.pairs import CaptionPair, Pairs
@@ -36,7 +36,7 @@ def _exchange_things(captions: CaptionSet) -> Iterable[CorruptedPair]:
 RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
     "noun": _exchange_things,
     "order": swap_orders,
-    "attribute": change_attributes,
+    "attribute": lambda captions: chain(change_attributes(captions), change_times(captions)),
     "added": add_events,
     "dropped": drop_events,
     "count": change_counts,
