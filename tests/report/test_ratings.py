@@ -291,3 +291,19 @@ def test_columns_of_votes_are_of_whom_they_name(tmp_path: Path) -> None:
     known = win_report(read_pairs("csv", [write(tmp_path / "q.csv", [[*head, *numbered], *rows])]))
     assert known.to_dict()["models"][0]["preferred"]["ci"] is None
     assert "do not say whose they are" in str(known)
+
+
+@pytest.mark.parametrize(
+    "votes", ["a,a,b\nb,b,b\na,a,\na,a,tie\n", "A,1,second\nb,B,b\nfirst,A,NA\na,a,Tie\n"]
+)
+@pytest.mark.parametrize("head", ["vote_1,vote_2,vote_3", "Vote ana,vote-ben,VOTE_cy"])
+def test_columns_of_votes_are_people_whatever_they_call_a_vote(
+    tmp_path: Path, votes: str, head: str
+) -> None:
+    rows: list[list[object]] = [["preferred", *head.split(",")]]
+    rows += [["a", *line.split(",")] for line in votes.splitlines()]
+    found = agreement_report(read_opinions(write(tmp_path / "v.csv", rows))).to_dict()
+    (row,) = found["agreement"]
+    assert (row["people"], row["items"]) == (3, 4)
+    assert row["alpha"] == pytest.approx(1 - (4 / 11) / (68 / 110))
+    assert row["one_against_rest"] == pytest.approx(100 * 7 / 8)

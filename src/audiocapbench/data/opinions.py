@@ -92,9 +92,12 @@ def read_opinions(path: Path, columns: Mapped | None = None) -> Opinions:
         about = {role: row.get(role, "") for role in _NAMES}
         values = [name for name in _VALUES if name in row]
         votes = [name for name, text in row.items() if name[:5] == "vote_" and text]
-        # The first column of values that holds something, else all votes.
-        said = [name for name in values if row[name]][:1] or votes or values[:1]
-        found += [Opinion(value=row[one], where=f"{where}: {one}", **about) for one in said]
+        # Votes are a person's each; what is preferred is what they come to.
+        rated = [name for name in values if row[name] and not (votes and name == "preferred")]
+        for one in rated[:1] or votes or values[:1]:
+            whose = {} if one in values or about["person"] else {"person": one[5:]}
+            of = whose and {"item": about["item"] or where} | whose
+            found.append(Opinion(value=row[one], where=f"{where}: {one}", **about | of))
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     made = Opinions(str(path), found, digest, problems, reading.notes)
     if lost := len(found) - len(made.given):

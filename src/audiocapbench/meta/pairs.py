@@ -242,7 +242,7 @@ def _gather_pairs(
     return pairs
 
 
-def _choice(text: str) -> str:
+def said_choice(text: str) -> str:
     """What a person said; pandas writes 1 as 1.0 in a column with gaps."""
     return re.sub(r"\.0+$", "", text.strip().lower())
 
@@ -263,12 +263,12 @@ def _row_pair(fields: dict[str, Any], defaults: dict[str, str]) -> CaptionPair:
         if name not in row:
             raise ValueError(f"{name}: is missing or blank")
     audio, first, second = (row[name] for name in _COLUMNS)
-    votes = {name: _choice(text) for name, text in row.items() if name.startswith("vote")}
+    votes = {name: said_choice(text) for name, text in row.items() if name.startswith("vote")}
     for name, vote in votes.items():
         if vote not in VOTES:
             raise ValueError(f"{name}: is {row[name][:40]!r}, not a, b or tie")
     cast = tuple(VOTES[vote] for vote in votes.values())
-    said = _choice(row.get("preferred", ""))
+    said = said_choice(row.get("preferred", ""))
     if said not in PREFERRED:
         raise ValueError(f"preferred: is {said[:40]!r}, not a, b or tie")
     answer = PREFERRED[said] if said else preferred(cast)

@@ -11,7 +11,7 @@ import numpy as np
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.grouping import grouped
-from audiocapbench.meta.pairs import VOTES, CaptionPair
+from audiocapbench.meta.pairs import VOTES, CaptionPair, said_choice
 from audiocapbench.meta.trial import ScorerTrial, trial_facts
 from audiocapbench.meta.votes import model_votes, one_against_rest
 from audiocapbench.metrics import compute
@@ -105,10 +105,14 @@ _AGREEMENT = ("alpha", "alpha_ordinal", "kappa", "icc", "icc_mean", "one_against
 def agreement_report(people: Opinions) -> Findings:
     people.refuse(people.problems)
     if not people.given or not all(one.person for one in people.given):
-        raise ReportError(f"{people.source} does not say who rated what; agreement needs 'person'")
-    said = grouped(
+        raise ReportError(
+            f"{people.source} does not say who rated what; agreement needs 'person', or "
+            "a column of votes a person: vote_1, vote_2 and so on"
+        )
+    given = grouped(
         (one.dimension, (f"{one.run} {one.item}", one.person, one.value)) for one in people.given
     )
+    said = {name: _as_votes(own) for name, own in given.items()}
     rows = [agreement_row(name, own) for name, own in said.items()]
     kinds = {f"{one.run} {one.item}": one.group for one in people.given}
     ceilings = {name: one for name, own in said.items() if (one := _ceiling(own, kinds))}
@@ -140,6 +144,14 @@ def agreement_report(people: Opinions) -> Findings:
     tables = [Table("How far people agree", shown, columns, notes), Table(title, held, parts)]
     facts = {name: trial_facts(one) for name, one in ceilings.items()}
     return Findings(tables if held else tables[:1], {"agreement": rows, "ceiling": facts})
+
+
+def _as_votes(said: Sequence[tuple[str, str, str]]) -> Sequence[tuple[str, str, str]]:
+    """Votes in one spelling, whatever they are written as; of ratings nothing is changed."""
+    names = {one: said_choice(one) for _, _, one in said}
+    if not {*names.values()} <= VOTES.keys() or not any(one.isidentifier() for one in names):
+        return said
+    return [(item, who, ("tie", "a", "b")[VOTES[names[one]]]) for item, who, one in said]
 
 
 def agreement_row(dimension: str, said: Sequence[tuple[str, str, Any]]) -> Row:
@@ -178,7 +190,7 @@ def _ceiling(
     said: Sequence[tuple[str, str, Any]], kinds: Mapping[str, str] | None = None
 ) -> ScorerTrial | None:
     """How often a vote for a caption is that of most others on the pair; None without votes."""
-    said_once = {(item, person): value for item, person, value in said}
+    said_once = {(item, person): said_choice(str(value)) for item, person, value in said}
     if not {*said_once.values()} <= VOTES.keys():
         return None
     pairs = []
