@@ -42,7 +42,7 @@ FORMATS: dict[str, Callable[[str], str]] = {
             *('"@".', "**@**", "*@*", "__@__", "_@_", "<b>@</b>", "&quot;@&quot;", "## @ ##"),
             *("(@)", "[@]", "{{@}}", "【@】", "\\boxed{{@}}", "[@](x)", "« @ »."),
             *("<answer>@</answer>", "<think>hm</think>\n@", "[INST] @ [/INST]", "🎵 @ 🎵"),
-            *("<!-- - -->@", "<|im_start|>@<|im_end|>"),
+            *("<!-- - -->@", "<|im_start|>@<|im_end|>", "$@$", "$$@$$", "(start) @ (end)"),
         )
     },
     **{
@@ -52,6 +52,13 @@ FORMATS: dict[str, Callable[[str], str]] = {
             *("**Caption:** ", "## Caption\n", "**Caption**\n\n", "caption – ", "- ", "* ", "• "),
             *("[1] ", "→ ", "■ ", "✔ ", "🔊 ", "[Caption] ", "Text: ", "Caption (English): "),
             *("Caption ➜ ", "Caption> ", "Here is a one-sentence caption: ", "**Caption**: "),
+            *(
+                "Transcript: ",
+                "I hear: ",
+                "In this clip you can hear: ",
+                "AI: ",
+                "Here is what I hear: ",
+            ),
             *("1. ", "> ", "# ", "  ", "\t", "\ufeff", "Here is the caption for the audio: "),
         )
     },
@@ -59,6 +66,7 @@ FORMATS: dict[str, Callable[[str], str]] = {
         f"before {end!r}": ("{}" + end).format
         for end in (
             *(".", "!", "…", "..", " .", "...", "\n", "  ", "\u200b", "。", "！"),
+            *(" (end)", " [END OF CAPTION]"),
             *(" 🐶", "</s>", " <|endoftext|>", "[SEP]"),
         )
     },
@@ -81,8 +89,15 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
     **{
         wrapping: wrapping.replace("@", "{}").format
         for wrapping in (
+            *(
+                "Caption\n@",
+                "assistant\n@",
+                "Transcription\r\n\r\n@",
+                "<|im_start|>assistant\n@<|im_end|>",
+            ),
+            *("i. @", "iv) @", "(b) @", "2: @", "## Answer\nCaption\n\n@"),
             *('["@"]', '{{"caption": "@"}}', "{{'text': '@'}}", "a) @", "(1) @", "“@.”"),
-            '```json\n{{"audio_caption":"@"}}\n```',
+            *('```json\n{{"audio_caption":"@"}}\n```', 'r"@"', "b'@'"),
         )
     },
     "JSON": lambda text: json.dumps({"caption": text}),
@@ -147,11 +162,23 @@ def test_plain_text_stays_as_it_is_and_case_never_counts(text: str) -> None:
         *("the answering machine beeps", "a 5-minute speech, 2.5 times as loud", "the dogs' barks"),
         *("she says 'yes' and he says 'no'", '"yes" she says, then "no"', "caption it, he says"),
         *("(far) a dog barks (near)", "[wind] blows (loudly)", "a man says: go", "c♯, b♭ sound"),
+        *(
+            "rock 'n' roll",
+            "a man says, i. e. shouts",
+            "transcript pages rustle",
+            "the end of a song",
+        ),
         *("output falls", "c# is played", "a response is heard, then a reply"),
     ],
 )
 def test_what_belongs_to_a_caption_is_kept(text: str) -> None:
     assert plain(text) == text
+
+
+@pytest.mark.parametrize("text", ["dog", "a dog barks"])
+@pytest.mark.parametrize("form", ['"@', "@'", "'@", "\"@'", "'\"@\"'", "“'@'”", '@"', "‘“@”’"])
+def test_a_quotation_mark_that_has_no_other_says_nothing(text: str, form: str) -> None:
+    assert plain(form.replace("@", text)) == text
 
 
 @pytest.mark.parametrize("text", ["", " \n", '""', "...", "Caption:", "**Caption:**", "\0", "''"])

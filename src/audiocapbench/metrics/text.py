@@ -61,12 +61,14 @@ def _clean(text: str) -> str:
     text = normalize("NFKC", normalize("NFKC", text.translate(_ALIKE)).upper().casefold())
     text = _FORMS["control"].sub(" ", _FORMS["unseen"].sub("", text.translate(_ALIKE)))
     text = _FORMS["picture"].sub(" ", text) if _FORMS["word"].search(text) else text
-    text = _FORMS["fence"].sub(" ", " ".join(_FORMS["tag"].sub(" ", text).split()))
+    text = _FORMS["heading"].sub(r"\1", _FORMS["tag"].sub(" ", text))
+    text = _FORMS["fence"].sub(" ", " ".join(text.split()))
     text = _FORMS["link"].sub(r"\1", _FORMS["coded"].sub(lambda one: chr(int(one[1], 16)), text))
     text = _FORMS["apostrophe"].sub("'", text)
     text = _FORMS["latex"].sub(r'"\1"', text)
     whole = _FORMS["dots"].sub("", _FORMS["spaced"].sub("", _FORMS["bullet"].sub("•", text)))
     text = _FORMS["label"].sub("", _FORMS["leading"].sub("", whole))
+    text = _FORMS["literal"].sub("", text)
     end = text[-1:] if text[1:] and text[-1] in _QUOTES else ""
     text = _unquoted(text.removesuffix(end).rstrip(_FINAL) + end)
     if text == whole:
@@ -92,4 +94,15 @@ def _unquoted(text: str) -> str:
         nested = inside[:1] == mark == inside[-1:]
         two = not nested and behind and re.search(rf"\s{mark}", behind[0])
         return text if two else inside
-    return text.strip('"') if text.count('"') == 1 else text
+    if mark == "$" == text[-1:]:
+        return inside
+    for one in "\"'":
+        if len(places := _outside(one, text)) == 1:  # it has no other
+            text = text[: places[0]] + text[places[0] + 1 :]
+    return text.strip()
+
+
+def _outside(mark: str, text: str) -> list[int]:
+    """Where a mark stands that is no apostrophe, within a word or behind a plural."""
+    found = re.finditer(rf"(?<!\w){mark}|(?<!s){mark}(?!\w)|{mark}\Z", text)
+    return [one.start() for one in found]
