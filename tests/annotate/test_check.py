@@ -99,6 +99,20 @@ def test_a_good_annotation_passes_every_rule_in_every_domain() -> None:
         ({"Sound_Caption": "Maybe a dog barks, or possibly a fox."}, "wording", "guesses"),
         ({"Sound_Caption": "Step 4: a dog barks."}, "wording", "placeholder"),
         ({"Sound_Caption": "Describe a dog that barks."}, "wording", "itself"),
+        ({"Main_Caption": "None"}, "wording", "single word"),
+        ({"Sound_Caption": "A dog barks through heavy distor"}, "wording", "cut off"),
+        ({"Sound_Caption": "Event taxonomy and spatial relationships"}, "wording", "prompt's own"),
+        ({"Sound_Caption": "A dog barks, classified as 00A."}, "wording", "prompt's own"),
+        ({"Sound_Caption": "After three seconds a dog barks."}, "wording", "technical figure"),
+        ({"Sound_Caption": "A dog barks beside Lena Brook."}, "wording", "names somebody"),
+        ({"Sound_Caption": "A guitar is strummed near a dog."}, "agreement", "claims music"),
+        ({"QA_Pair_1_answer": "Cannot be determined"}, "wording", "says nothing"),
+        (
+            {"Speech_Caption": "A dog barks", "Speech_Caption_Variants_1": "Barks of a dog"}
+            | {"Speech_Caption_Variants_2": "One hears a dog"},
+            "domain",
+            "something else",
+        ),
     ],
 )
 def test_what_breaks_a_rule_is_rejected_with_the_reason(

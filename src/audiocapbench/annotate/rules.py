@@ -10,13 +10,13 @@ from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
-from audiocapbench.annotate.stage import NONE, Annotation
+from audiocapbench.annotate.stage import NONE, Annotation, prompt
 from audiocapbench.benchmarks.mecat.claims import claims
 from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.metrics.elements.splitting import split, words_that_are
 from audiocapbench.metrics.shipped import patterns
 from audiocapbench.metrics.text import plain
-from audiocapbench.metrics.wordnet import synonyms
+from audiocapbench.metrics.wordnet import begins_a_word, synonyms
 from audiocapbench.store.cache import Finding
 
 _LISTS = ("audiocapbench.annotate", "faults.toml")
@@ -25,6 +25,7 @@ _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
 _NAME_RUN, _CLAUSE, _CHOICE = 3, 5, 4
 _FAULTS = patterns(*_LISTS)
+_CLIPPED = ("reverb", "synth", "synths")
 _OF_QUESTIONS = ("speaks of itself or to a reader", "says nothing")
 _READ = patterns(*_LISTS, "reading")
 _STOP = words_that_are("stop")
@@ -62,12 +63,16 @@ def domain(case: ClipCase) -> Iterator[str]:
             yield f"the {view} caption is None, and a wording of it describes some"
         elif first != NONE and any(_READ["denial"].search(one) for one in (first, *others)):
             yield f"a wording of the {view} caption says that there is none"
+        elif first != NONE and letter in "SM":
+            claimed = [claims(one).keys() for one in (first, *others)]
+            if not any(view in one for one in claimed) and sum(map(bool, claimed)) > 1:
+                yield f"the {view} caption is about something else"
 
 
 def agreement(case: ClipCase) -> Iterator[str]:
     """No text claims speech or music that the domain, by what experts heard, is without."""
     for name, text in case.annotation.texts():
-        if name.startswith(("long", "short", "environment")):
+        if "caption" in name:
             # What speech is about is not heard.
             own = _READ["topic"].sub(" ", text) if "S" in case.domain else text
             for view in _claims(own) & {"speech", "music"}:
@@ -119,10 +124,27 @@ def _is_english(word: str) -> bool:
     return any(one in _KNOWN or (one[2:] and next(synonyms([one]), None)) for one in forms)
 
 
+@_remembered
+def _is_half(word: str) -> bool:
+    """Whether a text ends within a word."""
+    return not _is_english(word) and begins_a_word(word) and word not in _CLIPPED
+
+
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    """Three words on end, of those that mean something."""
+    words = [one for one in plain_words(text).split() if one not in _STOP]
+    runs = zip(words, words[1:], words[2:], strict=False)
+    return frozenset(one for one in runs if "sound" not in one)
+
+
+_EXAMPLES = _READ["example"].sub(" ", prompt("mecat_merge")[0]).splitlines()
+_PROMPT = frozenset[tuple[str, ...]]().union(*map(_runs, _EXAMPLES))
+
+
 def wording(case: ClipCase) -> Iterator[str]:
     """Texts are as long as a view's are, whole, and of what is heard alone."""
     for name, text in case.annotation.texts():
-        if text != NONE or not name.endswith("caption 1"):
+        if text != NONE or not name.startswith(CONTENTS) or not name.endswith("caption 1"):
             for what in _faults(name.split()[0], "caption" in name, "S" in case.domain, text):
                 yield f"{name} {what}"
 
@@ -132,7 +154,9 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     bare, count = _READ["quote"].sub("words", text), len(text.split())
     own = _READ["number"].sub("10", bare)
     own = _READ["topic"].sub("words", own) if is_spoken else own
-    open_end = split(bare).unfinished or _READ["open"].search(bare)
+    last = _READ["last"].search(bare)
+    open_end = bool(split(bare).unfinished or _READ["open"].search(bare))
+    open_end = open_end or bool(last and _is_half(last[1]))
     found = {
         f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,
         f"has more than {_SENTENCES} sentences": part == "long" and sentences(bare) > _SENTENCES,
@@ -142,6 +166,7 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
         "is a question": is_caption and bare.rstrip().endswith("?"),
         "has a heading": plain_words(plain(text)) != plain_words(text),
         "has parentheses": _READ["bracket"].search(text),
+        "is the prompt's own text": is_caption and not _PROMPT.isdisjoint(_runs(text)),
     }
     found |= {what: pattern.search(own) for what, pattern in _FAULTS.items()}
     # A question may speak to who answers it, and names nothing that is heard.

@@ -74,6 +74,12 @@ def synonyms(words: Sequence[str]) -> Iterator[tuple[int, str]]:
         yield from zip(owners.tolist(), map(part.words.__getitem__, numbers.tolist()), strict=True)
 
 
+def begins_a_word(text: str) -> bool:
+    """Whether some word is longer than a text that it begins with."""
+    places = ((one.words, bisect_left(one.words, f"{text}a")) for one in _parts())
+    return any(words[at : at + 1] and words[at].startswith(text) for words, at in places)
+
+
 def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
     """Distinct pairs (place in words, place in others) of synonyms, in ascending order, (n, 2)."""
     places = {other: place for place, other in enumerate(others)}

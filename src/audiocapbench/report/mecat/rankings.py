@@ -6,19 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from audiocapbench.benchmarks.mecat import groups as paper
-from audiocapbench.benchmarks.mecat.groups import (
-    CAPTION,
-    CONTENTS,
-    GROUPS,
-    QA,
-    QA_CATEGORIES,
-    TOTAL,
-    WEIGHTINGS,
-    published_count,
-    published_sizes,
-    score_cap,
-    score_qa,
-)
+from audiocapbench.benchmarks.mecat.groups import CAPTION, CONTENTS, GROUPS, TOTAL, WEIGHTINGS
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
@@ -74,7 +62,7 @@ def standings_report(
     asked, benchmark = benchmark, _one_benchmark(scored) or benchmark or CAPTION
     if benchmark != (asked or benchmark):
         raise ReportError(f"{scored[0].name} is scored on {benchmark}, not on {asked}")
-    add_up = score_cap if benchmark == CAPTION else score_qa
+    add_up = paper.score_cap if benchmark == CAPTION else paper.score_qa
     number = _TABLES[by][0 if benchmark == CAPTION else 1]
     table = paper.published().tables[number]
     parts = [group for group in next(iter(table.values())) if group != TOTAL]
@@ -85,7 +73,7 @@ def standings_report(
         return {**by_group, TOTAL: add_up(dates)}, _lacking(dates, parts)
 
     models = _ranked(scored, figures, table if published else {}, number, TOTAL, parts)
-    notes = [*notes, *([_source()] if published else ())]
+    notes = [*notes, *_source(published)]
     heads = [
         _of(one, _ABOUT)
         | {"rank": one["ranks"][TOTAL], "place": one["places"][TOTAL]}
@@ -93,7 +81,7 @@ def standings_report(
         | (beside or {}).get((one["model"], one["origin"]), {})
         for one in models
     ]
-    rows = [head | one["figures"] for head, one in zip(heads, models, strict=True)]
+    pairs = list(zip(heads, (one["figures"] for one in models), strict=True))
     columns = [
         Column("place", "#", align="right"),
         *_WHO,
@@ -103,11 +91,10 @@ def standings_report(
         *([Column("as_zero", form=".1f")] if any(one["coverage"] < 1 for one in models) else []),
         Column("scored", form="{n:,}/{asked:,}", importance=4),
     ]
-    named = [head | {"figures": one["figures"]} for head, one in zip(heads, models, strict=True)]
-    facts = {"benchmark": benchmark, "by": by, "standings": Table("", named).objects()}
-    title = f"{benchmark}: {_SIDES[by]} in percent"
-    below = [*notes, *_notes_of(models)]
-    return Findings([Table(title, rows, columns, below)], facts | {"notes": notes})
+    named = Table("", [head | {"figures": own} for head, own in pairs]).objects()
+    facts = {"benchmark": benchmark, "by": by, "standings": named, "notes": notes}
+    title, rows = f"{benchmark}: {_SIDES[by]} in percent", [head | own for head, own in pairs]
+    return Findings([Table(title, rows, columns, [*notes, *_notes_of(models)])], facts)
 
 
 def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
@@ -120,15 +107,15 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         dates = _dates_of(one)
-        return {name: score_cap(dates, name) for name in WEIGHTINGS}, _lacking(dates, GROUPS)
+        return {name: paper.score_cap(dates, name) for name in WEIGHTINGS}, _lacking(dates, GROUPS)
 
     printed = {
-        model: {name: score_cap(row, name) for name in WEIGHTINGS}
+        model: {name: paper.score_cap(row, name) for name in WEIGHTINGS}
         for model, row in paper.published().tables[paper.CAPTION_DATE].items()
         if published
     }
     models = _ranked(scored, figures, printed, paper.CAPTION_DATE, paper.ORIGINAL, GROUPS)
-    notes = [*([_source(), NOTES["tau"]] if published else ()), *_notes_of(models)]
+    notes = [*([*_source(), NOTES["tau"]] if published else ()), *_notes_of(models)]
     taus = _taus(models, published=published)
     agreement = [
         "Kendall's tau, {first} and {second}, {of}, {models} models: ".format_map(one)
@@ -161,7 +148,7 @@ def split_report(
 ) -> Findings:
     """The two sides of DATE on one group, as table J.1 of the paper splits them."""
     benchmark = _one_benchmark(scored)
-    known = QA_CATEGORIES if benchmark == QA else GROUPS
+    known = paper.QA_CATEGORIES if benchmark == paper.QA else GROUPS
     check_known("group", group, known, ReportError)
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
@@ -176,7 +163,7 @@ def split_report(
     printed = paper.published().tables[paper.SPEECH_SPLIT]
     printed = printed if published and group == _PRINTED_GROUP else {}
     models = _ranked(scored, figures, printed, paper.SPEECH_SPLIT, "date", [group])
-    notes = [*([_source(), NOTES["plain"]] if printed else ()), *_notes_of(models)]
+    notes = [*([*_source(), NOTES["plain"]] if printed else ()), *_notes_of(models)]
     title = f"Similarity, discriminability and DATE (%) on {group}"
     rows = [_of(one, _ABOUT) | one["figures"] for one in models]
     full = [row | _of(one, _RANKS) for row, one in zip(rows, models, strict=True)]
@@ -205,7 +192,7 @@ def _ranked(
     def asked(one: ScoredAnswers) -> dict[str, int]:
         return {name: one.groups[name].asked if name in one.groups else 0 for name in groups}
 
-    every = published_count(groups, {})
+    every = paper.published_count(groups, {})
     built_with = [one["name"] for one in paper.published().models if one["built_with"]]
     models: list[Row] = []
     for name, row in printed.items():
@@ -219,7 +206,10 @@ def _ranked(
             | {"comparable": True, "note": " ".join(notes)}
         )
     for one in scored:
-        sizes, whole = published_sizes(groups, asked(one)), published_count(groups, asked(one))
+        sizes, whole = (
+            paper.published_sizes(groups, asked(one)),
+            paper.published_count(groups, asked(one)),
+        )
         if not printed:
             every_model = list(map(asked, scored))
             sizes = {group: max(own[group] for own in every_model) for group in groups}
@@ -301,10 +291,10 @@ def _notes_of(models: Iterable[Row]) -> list[str]:
     return [f"{one['model']} ({one['origin']}): {one['note']}" for one in models if one["note"]]
 
 
-def _source() -> str:
+def _source(is_shown: bool = True) -> list[str]:
     origin = paper.published().source
     made = f"encoder {origin['encoder']}, with a fluency checker"
-    return f"{PUBLISHED}: figures of the paper ({origin['url']}), {made}."
+    return [f"{PUBLISHED}: figures of the paper ({origin['url']}), {made}."] * is_shown
 
 
 def _departures(
@@ -357,11 +347,11 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
         raise ReportError(f"only {CAPTION} has pure and mixed groups")
     drops: list[Row] = []
     tables: list[Table] = []
-    notes = [NOTES["mixed"], *([_source()] if published else ())]
+    notes = [NOTES["mixed"], *_source(published)]
     printed = paper.published().tables[paper.CAPTION_DATE] if published else {}
     for content in CONTENTS:
         names = f"pure_{content}", f"mixed_{content}"
-        size = published_count(names, {})
+        size = paper.published_count(names, {})
         whole = {"n": size, "asked": size, "comparable": True, "note": ""}
         rows: list[Row] = [
             {"model": model, "origin": PUBLISHED, "content": content, "interval": None, **whole}
