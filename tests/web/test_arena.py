@@ -19,7 +19,7 @@ needs("uvicorn")
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.library.comparing import leaderboard
 from audiocapbench.meta.votes import project_pairs
-from audiocapbench.report.ratings import agreement_report, win_report
+from audiocapbench.report.ratings import agreement_report, beside_people, win_report
 from audiocapbench.stats.votes import Vote, strengths, telling
 from audiocapbench.store import Store
 from audiocapbench.web.rating.arena import ArenaDesk
@@ -257,3 +257,42 @@ def test_votes_go_where_they_tell_most() -> None:
             assert max(each.values()) < 2 * min(each.values())
         assert strengths(votes).people == 6
     assert wrong["telling"] < 0.8 * wrong["random"], "what is certain is not asked again"
+
+
+def test_people_stand_beside_scores_over_the_same_pairs(tmp_path: Path) -> None:
+    people = [f"person{n}" for n in range(6)]
+    with serving(write_arena(tmp_path, people=people, each=2), arena=True) as server:
+        with Store.open(str(tmp_path / "audiocapbench.db")) as store:
+            values = {one.id: 0.5 for one in SAMPLES}
+            texts = {one.id: f"{one.id} is new" for one in SAMPLES[:1]}
+            put_run(store, MadeRun("late", {"bleu_1": values}, texts=texts), SAMPLES)
+        for one in [Rater(server, name) for name in people] * 3:
+            vote(one)
+        told = server.ask("/rate/api/progress", token=server.tokens[""]).said
+    titles = [one["title"] for one in told["tables"]]
+    assert titles[-1] == "How often scores prefer what people do in trial"
+    with Store.open(str(tmp_path / "audiocapbench.db")) as store:
+        table = beside_people(store, "trial")
+        (person, metric), notes = table.rows, " ".join(table.notes)
+        assert (metric["scorer"], metric["accuracy"].value) == ("rouge_l", 100.0)
+        assert metric["kappa"].value == 1.0
+        assert (person["scorer"], person["accuracy"].value) == ("a person", 100.0)
+        decided = [one for one in project_pairs(store, "trial") if one.answer is not None]
+        among = [one for one in decided if "late" not in one.systems]
+        assert metric["n"] == len(among) < len(decided)
+        assert f"the {len(among)} of {len(decided)} decided pairs" in notes
+        store.catalog.delete([1, 2, 3])
+        assert beside_people(store, "trial").rows == []
+
+
+def test_runs_of_one_model_are_no_one_contestant(tmp_path: Path) -> None:
+    with serving(write_arena(tmp_path), arena=True) as server:
+        ana = Rater(server, "ana")
+        for _ in range(3):
+            vote(ana)
+        with Store.open(str(tmp_path / "audiocapbench.db")) as store:
+            add_model(store, MODELS[0])
+            for _ in range(3):
+                vote(ana)
+            models = {name for one in project_pairs(store, "trial") for name in one.systems}
+    assert models == {f"{MODELS[0]} (run 1)", f"{MODELS[0]} (run 4)", *MODELS[1:]}

@@ -308,7 +308,8 @@ def wins(
     """Count how often people prefer a model's captions, and score what they prefer.
 
     Where pairs say who wrote them (model_a and model_b), models are ranked, a tie counting half,
-    with intervals clustered by person and clip; else it is the first caption that is counted.
+    with intervals clustered by person and clip; else it is the first caption that is counted. Of a
+    project it is also said how often the runs' judges and metrics prefer what people do.
 
     Args:
         file (FILE): Pairs with answers, or a rating project of the store whose kind is pairs.
@@ -317,16 +318,17 @@ def wins(
     """
     from audiocapbench.meta.pairs import by_votes, read_pairs
     from audiocapbench.meta.votes import project_pairs
-    from audiocapbench.report.ratings import win_report
+    from audiocapbench.report.ratings import beside_people, win_report
 
     files = [Path(name) for name in file if Path(name).exists()]
-    notes = list[str]()
+    notes, beside = list[str](), list[Table]()
     pairs = read_pairs(kind, files, notes=notes) if files else []
     say(*(f"Note: {one}." for one in notes))
     for name in (one for one in file if not Path(one).exists()):
         with _project_store(name, at.store) as kept:
             pairs += by_votes(project_pairs(kept, name))
-    at.show(win_report(pairs, metrics or ()))
+            beside.append(beside_people(kept, name))
+    at.show(win_report(pairs, metrics or (), beside))
 
 
 def _project_store(name: str, store: str) -> "Store":

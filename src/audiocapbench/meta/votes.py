@@ -58,16 +58,22 @@ def project_pairs(store: Store, project: str) -> list[CaptionPair]:
     if kinds[project] != "pairs":
         raise TrialError(f"{project} is of kind {kinds[project]!r}; only pairs have votes")
     items, votes = store.ratings.items(project), defaultdict[str, dict[str, int]](dict)
+    runs = defaultdict[str, set[int]](set)
     for one in store.ratings.of(project):
-        if not items[one.item]["gold"]:
+        if not (item := items[one.item])["gold"]:
             votes[one.item][one.person] = VOTES[one.answer["vote"]]
+            for model, run in zip(item["systems"], item["runs"], strict=False):
+                runs[model].add(run)
     pairs = []
     for key, item in items.items():
         if item["gold"] or key in votes:
             cast, kind = tuple(votes[key].values()), item["group"] or "all"
             systems = tuple(item["systems"]) if cast else ()
-            if cast and len(set(systems)) < len(set(item["runs"])):  # two runs of one model
-                systems = tuple(f"{item['systems'][0]} (run {run})" for run in item["runs"])
+            if any(len(runs[model]) > 1 for model in systems):  # several runs of one model
+                systems = tuple(
+                    f"{model} (run {run})" if len(runs[model]) > 1 else model
+                    for model, run in zip(systems, item["runs"], strict=True)
+                )
             answer = preferred(cast) if cast else PREFERRED[item["gold"]]
             held_to = without(item["references"], *item["captions"])
             (first, second), audio = item["captions"], item["audio"]

@@ -1,6 +1,6 @@
 """What people and judges say of captions: ratings, preferences and audits."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,19 +11,24 @@ import numpy as np
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.grouping import grouped
-from audiocapbench.meta.pairs import VOTES, CaptionPair, said_choice
+from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.meta.pairs import VOTES, CaptionPair, Pairs, said_choice
+from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.trial import ScorerTrial, trial_facts
-from audiocapbench.meta.votes import model_votes, one_against_rest
+from audiocapbench.meta.votes import model_votes, one_against_rest, project_pairs
 from audiocapbench.metrics import compute
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
-from audiocapbench.scores.estimate import counted
+from audiocapbench.scores.estimate import Scorer, counted
+from audiocapbench.scores.table import TableReader
+from audiocapbench.signature import UNSIGNED
 from audiocapbench.stats import correlation as effects
 from audiocapbench.stats import mean_interval
 from audiocapbench.stats.bootstrap import difference_interval
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.shares import wilson
 from audiocapbench.stats.votes import Vote, strengths
+from audiocapbench.store import Store
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval, signature_notes
 
 if TYPE_CHECKING:
@@ -200,7 +205,9 @@ def _ceiling(
     return one_against_rest(pairs)
 
 
-def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Findings:
+def win_report(
+    pairs: Sequence[CaptionPair], metrics: Sequence[str] = (), beside: Iterable[Table] = ()
+) -> Findings:
     sided = [one if one.answer == 0 else one.swapped() for one in pairs if one.answer is not None]
     if not sided:
         raise ReportError("people preferred no caption of any pair: all are undecided")
@@ -222,13 +229,70 @@ def win_report(pairs: Sequence[CaptionPair], metrics: Sequence[str] = ()) -> Fin
     scores = Table(title, scored, names, notes, "metrics")
     first = Table(how_often, rows, columns, name="types")
     shown = _model_wins(votes) if (votes := model_votes(pairs)) else [first]
-    return Findings([*shown, scores], {"n": len(sided), "types": first.objects()})
+    return Findings([*shown, *beside, scores], {"n": len(sided), "types": first.objects()})
+
+
+def _preferred(store: Store, project: str, pairs: Pairs) -> dict[Scorer, dict[str, Choice]]:
+    """What the scorers of a project's runs prefer, by pair, where both captions have a score."""
+    items, reader = store.ratings.items(project), TableReader(store)
+    runs = {run for one in pairs for run in items[one.id]["runs"]}
+    tables = {run: reader.read(store.run(run)) for run in runs & store.catalog.revisions().keys()}
+    chosen = defaultdict[Scorer, dict[str, Choice]](dict)
+    for pair in pairs:
+        both = [tables[run] for run in items[pair.id]["runs"] if run in tables]
+        for scorer in both[0].scores if len(both) == 2 else ():
+            values = [one.sample_scores(scorer).values for one in both]
+            first, second = (own.get(items[pair.id]["sample"]) for own in values)
+            if first is None or second is None or scorer.dimension not in (None, OVERALL):
+                continue
+            if both[0].signature(scorer) == both[1].signature(scorer):
+                sure = Choice.FIRST if first > second else Choice.SECOND
+                chosen[scorer][pair.id] = Choice.TIE if first == second else sure
+    return chosen
+
+
+def beside_people(store: Store, project: str) -> Table:
+    """How often the scorers of a project's runs prefer what people do, over the same pairs."""
+    decided = [one for one in project_pairs(store, project) if one.votes and one.answer is not None]
+    chosen, dropped = _preferred(store, project, decided), list[str]()
+    by_number = sorted(chosen, key=lambda one: (-len(chosen[one]), one.judge is None, one.label))
+
+    def shared() -> set[str]:
+        return set.intersection(*(set(chosen[one]) for one in by_number))
+
+    while by_number and 2 * len(shared()) < len(chosen[by_number[0]]):
+        few = by_number.pop()
+        dropped.append(f"{few.label} ({len(chosen[few]):,})")
+    same = [one for one in decided if by_number and one.id in shared()]
+    clips, answers = [one.clip for one in same], [1 - 2 * (one.answer or 0) for one in same]
+    rows: list[Row] = []
+    if same and (person := one_against_rest(same)):
+        rows.append({"scorer": person.scorer, "n": person.n, "accuracy": person.whole["accuracy"]})
+    for scorer in by_number:
+        own = tuple(chosen[scorer][one.id] for one in same)
+        trial = ScorerTrial(scorer.label, UNSIGNED, "accuracy", tuple(same), own)
+        said = [{Choice.FIRST: 1, Choice.SECOND: -1}.get(one, 0) for one in own]
+        both = np.array([answers, said], float)  # each pair also swapped: no side is the first
+        kappa = effects.rated_kappa(np.hstack([both, -both]), clips * 2)
+        row: Row = {"scorer": scorer.label, "n": trial.n, "accuracy": trial.whole["accuracy"]}
+        rows.append(row | {"kappa": kappa})
+    notes = [
+        f"Over the {len(same):,} of {counted(len(decided), 'decided pair')} that all of these score"
+        ", with intervals over clips; a scorer's tie is wrong. kappa: Fleiss', of the people's "
+        "choice and the scorer's; accuracy in percent."
+    ]
+    if dropped:
+        notes.append(f"Left out, as they score few of the pairs: {', '.join(dropped)}.")
+    columns = ("scorer", "n", Column("accuracy", form=".1f"), Column("kappa", form=".2f"))
+    title = f"How often scores prefer what people do in {project}"
+    return Table(title, rows, columns, notes, "beside_people")
 
 
 def _model_wins(votes: Sequence[Vote]) -> list[Table]:
     """Who people prefer, by name: each to all others, where votes link them, and to each other."""
     notes, rows, ranked = list[str](), list[Row](), list[Row]()
     by_pair = grouped((frozenset(one[:2]), one) for one in votes)
+    cast = Counter(name for one in votes for name in one[:2])
     for own in [*by_pair.values(), *([votes] if len(by_pair) > 1 else [])]:
         try:
             found = strengths(own)
@@ -238,7 +302,7 @@ def _model_wins(votes: Sequence[Vote]) -> list[Table]:
         notes += found.notes
         if own is votes:
             ranked = [
-                {"ranks": str(ranks), "model": name, "preferred": one}
+                {"ranks": str(ranks), "model": name, "preferred": one, "votes": cast[name]}
                 for ranks, (name, one) in zip(found.ranks, found.models.items(), strict=True)
             ]
             continue
@@ -250,7 +314,7 @@ def _model_wins(votes: Sequence[Vote]) -> list[Table]:
     strong = "How often people would prefer a model to another of these (Bradley and Terry's model)"
     often = "How often people prefer a model's captions to another's, a tie counting half"
     return [
-        Table(strong, ranked, ("ranks", "model", share_column), name="strengths"),
+        Table(strong, ranked, ("ranks", "model", share_column, "votes"), name="strengths"),
         Table(often, rows, ("model", "to", "votes", "ties", share_column), notes, "models"),
     ]
 

@@ -3,7 +3,7 @@
 
 const token = location.hash.slice(1);
 const at = (id) => document.getElementById(id);
-let name = "ratings";
+let name = "ratings", standing = "[]";
 
 function ask(path) {
   return fetch(`api/${path}`, { headers: { Authorization: `Bearer ${token}` }, cache: "no-store" });
@@ -18,6 +18,25 @@ function cell(tag, text, small = "") {
 }
 function fill(id, rows) {
   at(id).replaceChildren(...rows.map((cells) => { const row = document.createElement("tr"); row.append(...cells); return row; }));
+}
+// Who people prefer, as the server has counted it.
+function table(found) {
+  const title = document.createElement("h2"), frame = document.createElement("div"), made = document.createElement("table"), notes = document.createElement("p");
+  title.textContent = found.title;
+  Object.assign(frame, { className: "scroll", tabIndex: 0, role: "region", ariaLabel: found.title });
+  const lines = [found.head, ...found.rows].map((cells, line) => {
+    const row = document.createElement("tr");
+    row.append(...cells.map((text, place) => cell(line && place ? "td" : "th", text)));
+    if (!line) row.childNodes.forEach((one) => { one.scope = "col"; });
+    return row;
+  });
+  const head = made.createTHead();
+  head.append(lines[0]);
+  made.createTBody().append(...lines.slice(1));
+  frame.append(made);
+  notes.className = "soft";
+  notes.textContent = found.notes.join(" ");
+  return [title, frame, notes];
 }
 const figure = (value) => (value === null ? "–" : value.toFixed(2));
 const span = (ends) => (ends === null ? "" : `${figure(ends[0])} to ${figure(ends[1])}`);
@@ -39,6 +58,9 @@ function show(told) {
     cell("td", one.gold ? `${one.gold_right} of ${one.gold}` : "–", one.gold ? `${percent(one.gold_interval[0])} to ${percent(one.gold_interval[1])}` : ""),
     cell("td", one.seconds === null ? "–" : one.seconds.toFixed(1)),
     cell("td", one.last ? new Date(one.last).toLocaleString([], { dateStyle: "short", timeStyle: "short" }) : "–")]));
+  const drawn = JSON.stringify(told.tables);
+  if (drawn !== standing) at("standing").replaceChildren(...told.tables.flatMap(table));
+  standing = drawn;
   at("votes").hidden = told.kind !== "pairs";
   at("when").textContent = `as of ${new Date().toLocaleTimeString()}`;
 }

@@ -6,20 +6,25 @@ asks is said by a token in a header, never by a cookie: no other site can speak 
 
 import hmac
 import random
+import time
 from collections import Counter, defaultdict
 from functools import cache, partial
 from importlib.resources import files
 from math import ceil
 from statistics import median
+from threading import Lock
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from audiocapbench.errors import StoreAwayError, StoreError
-from audiocapbench.report.ratings import agreement_row
+from audiocapbench.meta.pairs import by_votes
+from audiocapbench.meta.votes import project_pairs
+from audiocapbench.report.ratings import agreement_row, beside_people, win_report
 from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
+from audiocapbench.table import Table
 from audiocapbench.web.rating.items import LoadedItems, export_ratings, load_items, playable
 from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject
 from audiocapbench.web.server import Route, answered, bare_app, bearer, fixed
@@ -54,6 +59,8 @@ class RatingDesk:
         self._secret, self.invited = store.ratings.begin(*told)
         self._gold = [key for key, one in self.items.items() if one.gold]
         self._tokens = defaultdict[str, dict[str, str]](dict)
+        self._counting, self._count_after, self._seen = Lock(), 0.0, (0, dict[int, int]())
+        self._standing: list[dict[str, Any]] = []
         self._orders = cache(self._find_order)
 
     def _load(self) -> LoadedItems:
@@ -146,6 +153,23 @@ class RatingDesk:
         order = self._order(person, last.item)
         answer = KINDS[self.project.kind].shown_answer(last.answer, order)
         return {"item": self._shown(person, last.item), "answer": answer, "key": last.key}
+
+    def standing(self) -> list[dict[str, Any]]:
+        """Who people prefer by now, and scores beside them; anew at most when something changed."""
+        if self.project.kind != "pairs":
+            return []
+        pairs = by_votes(project_pairs(self.store, self.project.name))
+        seen = sum(len(one.votes) for one in pairs), self.store.catalog.revisions()
+        with self._counting:
+            if seen != self._seen and time.monotonic() >= self._count_after:
+                began, tables = time.monotonic(), list[Table]()
+                if any(one.answer is not None and one.systems for one in pairs):
+                    beside = beside_people(self.store, self.project.name)
+                    tables = [one for one in win_report(pairs, (), [beside]).tables() if one.rows]
+                self._standing = [_shown_table(one) for one in tables]
+                self._seen, now = seen, time.monotonic()
+                self._count_after = now + 5 * (now - began)
+            return self._standing
 
     def clip(self, person: str, token: str) -> bytes:
         """The sound of an item, which the person is then given."""
@@ -271,7 +295,16 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
             for name in kind.dimensions
         ],
         "people": people,
+        "tables": desk.standing(),
     }
+
+
+def _shown_table(table: Table) -> dict[str, Any]:
+    columns = table.text_columns()
+    cells = [[" ".join(one) for one in column.cells] for column in columns]
+    head = [" ".join(column.heading) for column in columns]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    return {"title": table.title, "head": head, "rows": rows, "notes": list(table.notes)}
 
 
 def _refusal(error: Exception) -> tuple[int, dict[str, Any]]:
