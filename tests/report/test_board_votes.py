@@ -61,7 +61,8 @@ def test_votes_stand_beside_the_score_with_their_correlation(tmp_path: Path) -> 
         low, high = run["people_ci"]
         assert 0 < low < run["people"] < high < 1
     (table,) = found.tables()
-    assert "people %" in headings(table)
+    assert {"people prefer %", "votes"} <= {*headings(table)}
+    assert sum(one["people_votes"] for one in board["runs"]) == 2 * 240
     assert "three <b>" not in found._repr_html_()
     assert sum(one["people"] for one in found.records()) == pytest.approx(2.5)
     said = run_command("leaderboard", "--store", place, "--votes", votes, "--json")

@@ -292,7 +292,6 @@ def _model_wins(votes: Sequence[Vote]) -> list[Table]:
     """Who people prefer, by name: each to all others, where votes link them, and to each other."""
     notes, rows, ranked = list[str](), list[Row](), list[Row]()
     by_pair = grouped((frozenset(one[:2]), one) for one in votes)
-    cast = Counter(name for one in votes for name in one[:2])
     for own in [*by_pair.values(), *([votes] if len(by_pair) > 1 else [])]:
         try:
             found = strengths(own)
@@ -302,7 +301,7 @@ def _model_wins(votes: Sequence[Vote]) -> list[Table]:
         notes += found.notes
         if own is votes:
             ranked = [
-                {"ranks": str(ranks), "model": name, "preferred": one, "votes": cast[name]}
+                {"ranks": f"{ranks}", "model": name, "preferred": one, "votes": found.votes[name]}
                 for ranks, (name, one) in zip(found.ranks, found.models.items(), strict=True)
             ]
             continue
@@ -328,11 +327,13 @@ def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardRe
     boards = []
     for board in found.boards:
         models, own, both = Counter(one.run.model for one in board.entries), {}, []
+        cast: dict[int, int] = {}
         for one in board.entries:
             # Where there are several runs of a model, its name alone says nothing of which.
-            names = (one.label, *([one.run.model] if models[one.run.model] == 1 else ()))
+            model, names = one.run.model, [one.label, f"{one.run.model} (run {one.run.id})"]
+            names += [model] * (models[model] == 1)
             for name in [name for name in names if name in ranked.models][:1]:
-                own[one.run.id] = ranked.models[name]
+                own[one.run.id], cast[one.run.id] = ranked.models[name], ranked.votes[name]
                 if one.overall.score is not None:
                     both.append((one.overall.score, ranked.models[name].value))
         count, (scores, shares) = len(both), np.array(both, float).reshape(-1, 2).T
@@ -350,7 +351,8 @@ def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardRe
             f"Kendall's tau {kendall}, Spearman's rho {spearman}, over {count} models{few}."
         )
         notes = (*board.notes, note, *ranked.notes)
-        boards.append(replace(board, people=own, votes=facts, notes=notes) if own else board)
+        more: dict[str, Any] = {"people": own, "cast": cast, "votes": facts, "notes": notes}
+        boards.append(replace(board, **more) if own else board)
     if not any(one.people for one in boards):
         known = ", ".join(list(ranked.models)[:_NAMED])
         raise ReportError(f"no run on a board is of a model that was voted on, such as {known}")

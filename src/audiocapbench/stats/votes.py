@@ -1,6 +1,7 @@
 """How strong models are by people's votes between two: Bradley and Terry's model, with ties as
 Davidson (1970) has them. Intervals take both people and clips for a draw from many."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ class Strengths(NamedTuple):
     """Models, best first: how often each is preferred to another of them, a tie counting half."""
 
     models: dict[str, Coefficient]
+    votes: dict[str, int]
     ranks: list[RankInterval]  # that tests leave open
     people: int
     notes: list[str]
@@ -94,7 +96,8 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     }
     places = np.sort(np.argsort(order)[pairs[:, sure]], axis=0).T.tolist()
     ranks = rank_intervals(count, [(better, worse) for better, worse in places])
-    return Strengths(found, ranks, len(set(people)), notes)
+    cast = Counter(name for one in votes for name in one[:2])
+    return Strengths(found, cast, ranks, len(set(people)), notes)
 
 
 def telling(

@@ -188,6 +188,7 @@ class Board:
     published: tuple[PublishedEntry, ...] = ()
     notes: tuple[str, ...] = ()
     people: Mapping[int, Coefficient] = field(default_factory=dict)  # by run, who people prefer
+    cast: Mapping[int, int] = field(default_factory=dict)  # by run, in how many votes
     votes: Mapping[str, Any] | None = None  # how far they go with the score
     departures: Mapping[str, Sequence[Departure]] = field(default_factory=dict)  # by label
 

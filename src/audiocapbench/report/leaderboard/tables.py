@@ -137,7 +137,8 @@ def _overall(board: Board) -> Table:
         Column("run", importance=ALWAYS - bool(board.departures)),
         Column("score", form=form),
         Column("ranks", align="right"),
-        Column("people", form="%"),
+        Column("people", "people prefer %", "%"),
+        Column("votes", form=",", importance=7),
         Column("over_blind", form=".2f", importance=7),
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
@@ -151,7 +152,8 @@ def _overall(board: Board) -> Table:
         Column("latency_s", "s/answer", ".2f", importance=1),
     ]
     estimates = [one.estimate() for one in board.entries]
-    left_out = (set() if board.people else {"people"}) | (set() if board.overall.uneven else {"on"})
+    left_out = set() if board.people else {"people", "votes"}
+    left_out |= set() if board.overall.uneven else {"on"}
     left_out |= set() if any(one.over_blind for one in board.entries) else {"over_blind"}
     if not any(reason.is_failure for one in estimates for reason in one.missing):
         missing = board.published and board.missing_clips
@@ -176,6 +178,7 @@ def _overall(board: Board) -> Table:
             row |= {"score": one.estimate(), "ranks": one.overall.open, "cost": cost}
             row |= {"worst": worst, "best": best, "on": one.overall.score}
             row |= {"people": board.people.get(one.run.id), "over_blind": one.over_blind}
+            row |= {"votes": board.cast.get(one.run.id)}
         rows.append(row)
     won = winners_of(board, entries, {"on" if board.overall.uneven else "score": board.overall})
     said = [board.verdict] if board.verdict else []
@@ -256,6 +259,7 @@ def _board_document(board: Board) -> dict[str, Any]:
                 "created_at": entry.run.created_at,
                 **_place(entry, entry.overall),
                 **board.people.get(entry.run.id, Coefficient()).fields("people"),
+                "people_votes": board.cast.get(entry.run.id),
                 "over_blind": entry.over_blind and entry.over_blind.scores(),
                 "dimensions": entry.dimensions,
                 "statuses": dict(entry.table.statuses),

@@ -46,8 +46,8 @@ function show(told) {
   name = told.name;
   at("name").textContent = `· ${told.name}`;
   at("board").hidden = false;
-  at("share").textContent = percent(told.wanted ? Math.min(1, told.ratings / told.wanted) : 0);
-  at("ratings").textContent = `${told.ratings} of ${told.wanted} ratings`;
+  at("share").textContent = told.wanted === null ? told.ratings : percent(told.wanted ? Math.min(1, told.ratings / told.wanted) : 0);
+  at("ratings").textContent = told.wanted === null ? "votes" : `${told.ratings} of ${told.wanted} ratings`;
   at("done").setAttribute("width", Math.min(100, 100 * told.ratings / Math.max(1, told.wanted)));
   at("complete").textContent = `${told.complete} / ${told.items}`;
   at("each").textContent = `items with ${told.each} ${told.each === 1 ? "rating" : "ratings"}`;

@@ -72,7 +72,7 @@ async function next() {
   }
   project = reply.said.project;
   at("who").textContent = `· ${reply.said.person}`;
-  at("count").textContent = reply.said.state === "item" ? `${reply.said.done} done, ${reply.said.left} to go` : `${reply.said.done} done`;
+  at("count").textContent = reply.said.state === "item" ? `${reply.said.done} done${reply.said.left === null ? "" : `, ${reply.said.left} to go`}` : `${reply.said.done} done`;
   at("about").open = reply.said.done === 0;
   if (reply.said.state === "item") show(reply.said.item);
   else if (reply.said.state === "wait") tell("Nothing for you at the moment", "Others are rating the last clips. If one of them stops, it will be yours.", true);
@@ -153,7 +153,7 @@ function show(found, answer = null) {
 
 function keyHelp() {
   const parts = ["P plays the clip"];
-  if (project.captions > 1) parts.push(`1 ${project.captions > 2 ? "to" : "or"} ${project.captions} chooses`);
+  if (project.captions > 1) parts.push(`1 ${project.captions > 2 ? "to" : "or"} ${project.captions} chooses${project.undecided ? ", 0 is a tie" : ""}`);
   if (project.scales.length) parts.push(project.scales[0].high === 10 ? "0 to 9 and X for 10 rate one after the other" : "1 to 5 rate");
   return `${parts.join(", ")}, Enter saves, U goes back.`;
 }
@@ -277,7 +277,7 @@ function press(event) {
   const sure = SURE.find((one) => one[2].toLowerCase() === letter);
   if (letter === "p" || (letter === " " && !target.closest("button, summary, a, input"))) { event.preventDefault(); playOrPause(); }
   else if (letter === "u") back();
-  else if (/^\d$/.test(letter)) rate(letter);
+  else if (/^\d$/.test(letter)) rate(project.undecided && letter === "0" ? "tie" : letter);
   else if (letter === "x" && project.scales.length) rate("10");
   else if (project.undecided && (letter === "t" || letter === "b")) rate(letter === "t" ? "tie" : "bad");
   else if (sure && project.confidence && project.captions > 1) { const input = document.querySelector(`input[name="confidence"][value="${sure[0]}"]`); input.checked = true; input.focus(); }

@@ -34,6 +34,7 @@ _Said = tuple[str, dict[str, str]]  # a model's name, and its captions by sample
 
 class ArenaDesk(RatingDesk):
     project: ArenaProject
+    ends = False
 
     def _load(self) -> LoadedItems:
         self._lock, self._rest_until, self._found = Lock(), 0.0, dict[str, _Clip | None]()
@@ -67,13 +68,14 @@ class ArenaDesk(RatingDesk):
         raise RatingError(f"{self.store.name} has no run on the benchmark {name!r}{near}")
 
     def _follow(self) -> None:
-        """See which runs there are and what they say by now; not often, where that takes long.
+        """See which runs there are, and what they say by now; that not often, where it takes long.
 
         Those that were named, or of each model the newest on the data that the arena began with.
         """
         with self._lock:
             began, revisions = time.monotonic(), self.store.catalog.revisions()
-            if revisions == self._revisions or began < self._rest_until:
+            same_runs = revisions.keys() == self._revisions.keys()
+            if revisions == self._revisions or (same_runs and began < self._rest_until):
                 return
             about = self._about.benchmark, self._about.dataset
             lines = [one for one in self.store.runs() if (one.benchmark, one.dataset) == about]

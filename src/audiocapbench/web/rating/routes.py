@@ -50,6 +50,8 @@ class RatingRequest(BaseModel, extra="forbid", strict=True):
 
 
 class RatingDesk:
+    ends = True  # whether so many ratings are wanted
+
     def __init__(self, project: RatingProject, store: Store) -> None:
         """Read the project's items and keep them; see who is new, and what was left out."""
         self.project, self.store = project, store
@@ -288,7 +290,7 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         "gold": len(items) - len(asked),
         "each": project.each,
         "ratings": len(ordinary),
-        "wanted": len(asked) * project.each,
+        "wanted": len(asked) * project.each if desk.ends else None,
         "complete": sum(counts[key] >= project.each for key in asked),
         "agreement": [
             agreement_row(name, [(one.item, one.person, one.answer[name]) for one in ordinary])
