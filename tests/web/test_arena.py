@@ -19,7 +19,8 @@ needs("uvicorn")
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.library.comparing import leaderboard
 from audiocapbench.meta.votes import project_pairs
-from audiocapbench.report.ratings import agreement_report, beside_people, win_report
+from audiocapbench.report.beside_people import beside_people
+from audiocapbench.report.ratings import agreement_report, win_report
 from audiocapbench.stats.votes import Vote, strengths, telling
 from audiocapbench.store import Store
 from audiocapbench.web.rating.arena import ArenaDesk

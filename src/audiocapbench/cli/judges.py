@@ -318,7 +318,8 @@ def wins(
     """
     from audiocapbench.meta.pairs import by_votes, read_pairs
     from audiocapbench.meta.votes import project_pairs
-    from audiocapbench.report.ratings import beside_people, win_report
+    from audiocapbench.report.beside_people import beside_people
+    from audiocapbench.report.ratings import win_report
 
     files = [Path(name) for name in file if Path(name).exists()]
     notes, beside = list[str](), list[Table]()

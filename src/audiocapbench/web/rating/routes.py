@@ -20,7 +20,8 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.meta.pairs import by_votes
 from audiocapbench.meta.votes import project_pairs
-from audiocapbench.report.ratings import agreement_row, beside_people, win_report
+from audiocapbench.report.beside_people import beside_people
+from audiocapbench.report.ratings import agreement_row, win_report
 from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
