@@ -90,6 +90,10 @@ class BenchmarkError(AudioCapBenchError):
     """A benchmark cannot be found or put together."""
 
 
+class NotHereError(DatasetError):
+    """Data that is not on this disk, and is not fetched unasked."""
+
+
 class ModelError(AudioCapBenchError):
     """A model cannot be found, prepared or asked; ``status`` is what HTTP calls it, if it does."""
 

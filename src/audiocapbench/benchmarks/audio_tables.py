@@ -26,7 +26,13 @@ from audiocapbench.data.folder import METADATA_FILES, Folder, read_manifest
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_value, table_errors
 from audiocapbench.data.row import captions_of
-from audiocapbench.errors import AudioError, BenchmarkError, DatasetError, did_you_mean
+from audiocapbench.errors import (
+    AudioError,
+    BenchmarkError,
+    DatasetError,
+    NotHereError,
+    did_you_mean,
+)
 from audiocapbench.files import cache_folder, locked
 
 _ROLES: Mapping[str, tuple[str, ...]] = {
@@ -99,7 +105,7 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
         name = f"folder/{label}" + (f":{part}" if part and place.is_dir() else "")
         _build_rows(ledger, name, table, columns)
 
-    folder = _folder(label, str(place), split, columns, stamps)
+    folder = cache_place(label, str(place), split, columns, stamps)
     return _captioned(_opened(folder) or _built(folder, build))
 
 
@@ -126,14 +132,11 @@ def open_hub(
     if named is None:
         raise BenchmarkError(f"{target!r} is not hf://datasets/ORG/NAME@REVISION:SPLIT")
     name, revision, split = named.group("repository", "revision", "split")
-    folder = out or _folder(name, name, revision, split, columns, *([keep] if keep else []))
+    folder = out or cache_place(name, name, revision, split, columns, *([keep] if keep else []))
     if known := _opened(folder):
         return known
     if not download:
-        raise DatasetError(
-            f"{target} is not on this disk as a whole, and nothing is downloaded unasked; to have "
-            f"it downloaded, write '{how}'"
-        )
+        raise not_on_disk(target, how)
 
     def build(ledger: Ledger) -> None:
         hub = Hub()
@@ -152,7 +155,14 @@ def open_hub(
     return _built(folder, build)
 
 
-def _folder(label: str, *about: object) -> Path:
+def not_on_disk(target: str, how: str) -> NotHereError:
+    return NotHereError(
+        f"{target} is not on this disk as a whole, and nothing is downloaded unasked; to have it "
+        f"downloaded, write '{how}'"
+    )
+
+
+def cache_place(label: str, *about: object) -> Path:
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
     return cache_folder() / "datasets" / (re.sub(r"[^\w.-]+", "_", label)[-60:] + f"-{digest}")
 

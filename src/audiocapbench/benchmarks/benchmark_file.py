@@ -42,7 +42,7 @@ from audiocapbench.data.folder import (
 from audiocapbench.data.outcome import Clip
 from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.data.toml_file import TomlTable, read_toml
-from audiocapbench.errors import BenchmarkError, DatasetError, did_you_mean
+from audiocapbench.errors import BenchmarkError, DatasetError, NotHereError, did_you_mean
 from audiocapbench.files import write_file
 from audiocapbench.metrics.choice import CHOICE
 
@@ -56,15 +56,22 @@ LICENCES = (
 )
 _SHELF = files("audiocapbench.benchmarks").joinpath("shelf")
 _IN_PATTERN = re.compile(r"\{(\w+)\}")
+_Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 _Roles = Literal["audio", "references", "id", "category", "instruction", "transcript", "options"]
 
 
+class DataFile(TomlTable, frozen=True):
+    url: Annotated[str, Field(pattern=r"^https?://[^\s/]+/\S+$")]
+    sha256: _Hash
+
+
 class DataPlace(TomlTable, frozen=True):
-    """Where the clips are: a repository of the Hub, or a folder beside the file.
+    """Where the clips are: a repository of the Hub, files by address, or a folder beside the file.
 
     Attributes:
         keep: Only rows whose columns have these values.
+        files: Downloaded into one folder; archives (tar, zip) are unpacked there.
         folder: A dataset folder, or where the audio of a ``table`` lies.
         table: A file with a row a clip, or a row a caption, that names the audio files.
     """
@@ -73,12 +80,15 @@ class DataPlace(TomlTable, frozen=True):
     revision: Annotated[str, Field(pattern=r"^[^:@\s]+$")] | None = None
     split: Annotated[str, Field(pattern=r"^[^:\s]+$")] | None = None
     keep: dict[str, str] = Field({})
+    files: tuple[DataFile, ...] = ()
     folder: _Text | None = None
     table: _Text | None = None
 
     def mistakes(self) -> Iterator[str]:
-        if (self.hub is None) == (self.folder is None):
-            yield "needs a hub repository or a folder, and not both"
+        if (self.hub is None) == (self.folder is None and not self.files):
+            yield "needs a hub repository, or files or a folder, and not both"
+        if len({one.url for one in self.files}) < len(self.files):
+            yield "files: a url stands there twice"
         for name in ("revision", "split") if self.hub is None else ("table",):
             if getattr(self, name):
                 yield f"{name}: goes with {'a hub' if self.hub is None else 'a folder'}"
@@ -87,7 +97,9 @@ class DataPlace(TomlTable, frozen=True):
 
     @property
     def target(self) -> str:
-        """The repository as ``hf://…`` names it."""
+        """The repository as ``hf://…`` names it, or the first address."""
+        if self.files:
+            return self.files[0].url
         revision = f"@{self.revision}" if self.revision else ""
         return f"hf://datasets/{self.hub}{revision}" + (f":{self.split}" if self.split else "")
 
@@ -96,7 +108,7 @@ class ExpectedData(TomlTable, frozen=True):
     """What the data must be: how many samples, and the fingerprint that ``check`` shows."""
 
     samples: Annotated[int, Field(ge=1)] | None = None
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    sha256: _Hash | None = None
 
 
 class PublishedSystem(TomlTable, frozen=True):
@@ -152,7 +164,7 @@ class BenchmarkFile(TomlTable, frozen=True):
             yield f"licence: {own!r} is none that is known here{near}; or '{OTHER}…'"
         if bool(self.options) + ("options" in self.columns) != (self.task == CHOICE):
             yield "options, or columns.options, goes with task = 'choice' and only there"
-        if self.data.folder and not self.data.table and self.columns.keys() - {"options"}:
+        if not self.data.hub and not self.data.table and self.columns.keys() - {"options"}:
             yield "columns: goes with a hub or data.table; a folder's metadata has its own names"
         try:
             self.own_traits.to_dict()
@@ -254,18 +266,21 @@ def open_file(
     if rotate and file.task != CHOICE:
         raise BenchmarkError(f"{file.name}: rotate is for questions with options")
     asked = (file.instruction, file.category)
+    how = f"{file.name if file.name in shelf() else path}[download=yes]"
+    download = out is not None or options.get("download") == "yes"
+    if file.data.files and data is None and references is None:
+        data = _downloaded(file, how, out, download=download) / (file.data.folder or "")
     if references is not None:
         found = _of_references(file, references)
     elif file.data.hub is not None and data is None:
-        how = file.name if file.name in shelf() else str(path)
         opened = audio_tables.open_hub(
             file.data.target,
             file.mapped(),
-            f"{how}[download=yes]",
+            how,
             keep=file.data.keep,
             needed=names_of(file.columns.get("options", ())),
             out=out,
-            download=out is not None or options.get("download") == "yes",
+            download=download,
         )
         if opened is None:
             raise DatasetError(f"{file.data.target}: holds no clip")
@@ -273,12 +288,27 @@ def open_file(
     else:
         found = captioning(file.name, _folder(file, path, data, **clips), (), *asked)
     untried = f"{file.name} is unverified: nobody has opened the real data by its file"
-    is_foreign = file.data.hub is not None or file.name in shelf()
+    is_foreign = file.data.hub or file.data.files or file.name in shelf()
     notes = [*([untried] if is_foreign and not file.verified else []), *file.notes, *found.notes]
     found = replace(found, traits=file.own_traits, notes=tuple(notes))
     made = file.asked(found)
     _check_expected(file, made, heard=references is None)
     return file.asked(found, rotate=True) if rotate else made
+
+
+def _downloaded(file: BenchmarkFile, how: str, out: Path | None, *, download: bool) -> Path:
+    """The folder of a benchmark whose data are files by address, ``out`` or one of the cache."""
+    from audiocapbench.benchmarks.audio_tables import cache_place, not_on_disk
+    from audiocapbench.data.build.download import download_folder
+
+    wanted = {one.url: one.sha256 for one in file.data.files}
+    root = out or cache_place(file.name, wanted)
+    if why := why_outside(root, file.data.folder or ".", follow_links=False):
+        raise DatasetError(f"{file.name}: {file.data.folder!r} {why}")
+    if not download and not root.is_dir():
+        raise not_on_disk(file.data.target, how)
+    download_folder(wanted, root)
+    return root
 
 
 def _of_references(file: BenchmarkFile, path: Path) -> Benchmark:
@@ -306,7 +336,7 @@ def _folder(
         return open_folder(root, **clips)
     if data is None and file.name in shelf():
         named = file.columns.get("audio", "named as in it")
-        raise BenchmarkError(f"{file.name} needs `data` DIR: {place.table}, and clips {named}")
+        raise NotHereError(f"{file.name} needs `data` DIR: {place.table}, and clips {named}")
     table, entries, missing = root / place.table, list[FolderEntry](), list[MissingClip]()
     problems: list[Problem] = []
     for at, (row, name) in enumerate(_rows(file, table)):
@@ -369,7 +399,8 @@ def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], lis
         raise BenchmarkError(f"{name!r} is no shipped benchmark{near}, nor does it end in .toml")
     file = read_benchmark_file(path)
     facts: dict[str, Any] = {"name": file.name, "about": file.about, "licence": file.licence}
-    facts |= {"data": file.data.target if file.data.hub else str(path.parent)}
+    is_remote = file.data.hub or file.data.files
+    facts |= {"data": file.data.target if is_remote else str(path.parent)}
     facts |= {"verified": "yes" if file.verified else "no", "missing": file.missing}
     facts["metrics"] = ", ".join(file.own_traits.metrics)
     lacks = [f"expected.{one}" for one, own in file.expected if own is None]
@@ -377,9 +408,7 @@ def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], lis
         lacks.append("data.revision: what is fetched may change")
     try:
         made = open_file(path, {}, data)
-    except (BenchmarkError, DatasetError) as error:
-        if not any(words in str(error) for words in ("nothing is downloaded", "needs `data`")):
-            raise
+    except NotHereError:
         return facts | {"on disk": "no"}, lacks
     references = sum(len(one.references) for one in made.samples)
     facts |= {"on disk": made.presence, "samples": len(made.samples), "references": references}

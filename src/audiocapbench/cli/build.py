@@ -148,7 +148,8 @@ def _build_file(benchmark: str, out: Path, *, json: bool) -> None:
     if path is None:
         near = did_you_mean(benchmark, [*_BENCHMARKS, *benchmark_file.shelf()], "choose from")
         raise DatasetError(f"{benchmark!r} cannot be built{near}")
-    if benchmark_file.read_benchmark_file(path).data.hub is None:
+    where = benchmark_file.read_benchmark_file(path).data
+    if where.hub is None and not where.files:
         raise DatasetError(f"{benchmark} names no repository: run it with --data DIR of your clips")
     made = benchmark_file.open_file(path, {}, out=out)
     say(made.presence, f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")

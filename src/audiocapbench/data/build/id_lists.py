@@ -3,10 +3,8 @@
 import math
 import os
 import re
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,12 +12,12 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from audiocapbench.audio import sha256
+from audiocapbench.data.build.download import download
 from audiocapbench.data.cells import parsed
-from audiocapbench.data.problems import InvalidDataError, Problem, os_errors
+from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError
-from audiocapbench.files import cache_folder, write_file
-from audiocapbench.version import VERSION
+from audiocapbench.files import cache_folder
 
 
 class ClipSource(NamedTuple):
@@ -139,8 +137,6 @@ ADDRESS = (
 )
 ADDRESS_VARIABLE = "AUDIOCAPBENCH_IDS_URL"
 
-_TIMEOUT_S = 30.0
-_PAUSES_S = (0.5, 1.0, 2.0)
 _LARGEST = 1 << 26
 
 
@@ -177,49 +173,14 @@ def _content(path: Path, published: str | None) -> bytes:
         ) from None
     if published is None or sha256(content) == published:
         return content
-    content = _download(path.name)
-    if sha256(content) != published:
-        raise DatasetError(
-            f"{path.name}: what was downloaded is not the published list (its SHA-256 differs); "
-            "try again, or give the folder of the lists with --ids-dir"
-        )
-    with os_errors(path, "written"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, content)
-    return content
-
-
-def _download(name: str) -> bytes:
     base = (os.environ.get(ADDRESS_VARIABLE) or ADDRESS).rstrip("/")
     if not base.startswith(("https://", "http://")):
         raise DatasetError(f"{ADDRESS_VARIABLE} is {base!r}, which is no http address")
-    import httpx
-
-    get = partial(httpx.stream, "GET", timeout=_TIMEOUT_S, follow_redirects=True)
-    for pause_s in (*_PAUSES_S, None):
-        try:
-            with get(f"{base}/{name}", headers={"User-Agent": f"audiocapbench/{VERSION}"}) as reply:
-                content = bytearray()
-                for part in reply.iter_bytes():
-                    content += part
-                    if len(content) > _LARGEST:
-                        raise DatasetError(f"{base}/{name} is no ID list: over {_LARGEST:,} bytes")
-            if reply.is_success:
-                return bytes(content)
-            reason = f"HTTP {reply.status_code}"
-            if reply.status_code < 500 and reply.status_code not in (408, 429):
-                break
-        except httpx.HTTPError as error:
-            reason = str(error) or type(error).__name__
-        except httpx.InvalidURL as error:
-            reason = str(error)
-            break
-        if pause_s is not None:
-            time.sleep(pause_s)
-    raise DatasetError(
-        f"the ID list {name} cannot be downloaded from {base} ({reason}); check the network, or "
-        "give a folder with the four lists as --ids-dir"
-    )
+    try:
+        download(f"{base}/{path.name}", path, published, _LARGEST)
+    except DatasetError as error:
+        raise DatasetError(f"{error}; or give a folder with the four lists as --ids-dir") from None
+    return path.read_bytes()
 
 
 def _parse(source: ClipSource, path: Path, content: bytes, start: int) -> tuple[ListedClip, ...]:
