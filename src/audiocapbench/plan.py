@@ -18,9 +18,11 @@ from audiocapbench.audio import EXTENSIONS
 from audiocapbench.benchmarks import Benchmark, Selection, Traits, stored_traits
 from audiocapbench.benchmarks.corpora import check_metrics
 from audiocapbench.engine.budget import command_name
-from audiocapbench.errors import AudioCapBenchError, some
+from audiocapbench.errors import AudioCapBenchError, JudgeError, some
 from audiocapbench.judges import Judge, create_judges
 from audiocapbench.judges.judge import models_of
+from audiocapbench.judges.published import AUDIOCAPBENCH
+from audiocapbench.metrics.choice import CHOICE, OF_CAPTIONS
 from audiocapbench.models import Model
 from audiocapbench.models.model import REPEAT, RepeatedModel, may_vary
 from audiocapbench.rounds import Call, RunRounds, RunsEnd, RunSet, now
@@ -153,7 +155,7 @@ class RunPlan(RunSet, Plan[RunsEnd]):
         traits = benchmark.traits
         judges = panel_judges(panel or JudgePanel(), traits, asking.timeout, asks_models=True)
         names = traits.metrics if metrics is None else metrics
-        check_metrics(traits.aggregation, names)
+        check_metrics(traits.aggregation, names, own=traits.metrics)
         chosen = selection or Selection()
         asked = sorted(one.id for one in chosen.of(benchmark))
         store = Store.open(store) if isinstance(store, str) else store
@@ -183,7 +185,7 @@ class RunPlan(RunSet, Plan[RunsEnd]):
         traits = stored_traits(store.dataset(run.dataset, run.benchmark))
         judges = panel_judges(panel or JudgePanel(), traits, asking.timeout)
         names = traits.metrics if metrics is None else metrics
-        check_metrics(traits.aggregation, names)
+        check_metrics(traits.aggregation, names, own=traits.metrics)
         if not asking.fresh:
             judging = sorted((judge.name, str(judge.signature)) for judge in judges)
             asking.budget.command = command_name("judge", run.id, judging, repeats)
@@ -263,6 +265,9 @@ def panel_judges(
         ways=panel.ways,
         unfit=traits.unfit_judges,
     )
+    for one in judges if CHOICE in traits.metrics else ():
+        if getattr(one, "contract", one).name.partition("[")[0] in (AUDIOCAPBENCH, "elements"):
+            raise JudgeError(f"judge {one.name} {OF_CAPTIONS}")
     idle = [name for name in ("prompt", "protocol") if name in panel.ways]
     if idle and not models_of(judges) and (idle[0] == "prompt" or not asks_models):
         option = "--judge-prompt" if idle[0] == "prompt" else "--protocol"

@@ -118,6 +118,21 @@ def test_options_are_rotated_through_every_place(asked: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("how", [["--metrics", "choice,meteor"], ["--judge", "elements"]])
+def test_what_compares_captions_is_refused_for_options(asked: Path, how: list[str]) -> None:
+    store = asked.parent / "s.db"
+    done = run_command("run", str(asked), "--model", "control/right", *how, "--store", str(store))
+    assert done.returncode == 2
+    assert "about captions, and these are questions with options: score them by ch" in done.stderr
+    assert not store.exists()
+
+
+def test_a_file_of_questions_is_scored_by_choice(asked: Path) -> None:
+    asked.write_text(FILE + '[traits]\nmetrics = ["meteor"]\n')
+    with pytest.raises(AudioCapBenchError, match="scored by choice; name it"):
+        open_benchmark(str(asked))
+
+
 def test_what_always_says_b_is_seen_by_place(asked: Path, tmp_path: Path) -> None:
     done = run_command(
         *("run", f"{asked}[rotate=yes]", "--model", "control/right", "--model", "control/empty"),

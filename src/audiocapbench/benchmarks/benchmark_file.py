@@ -166,6 +166,8 @@ class BenchmarkFile(TomlTable, frozen=True):
             yield "options, or columns.options, goes with task = 'choice' and only there"
         if not self.data.hub and not self.data.table and self.columns.keys() - {"options"}:
             yield "columns: goes with a hub or data.table; a folder's metadata has its own names"
+        if self.task == CHOICE and CHOICE not in self.traits.get("metrics", [CHOICE]):
+            yield f"traits.metrics: questions with options are scored by {CHOICE}; name it there"
         try:
             self.own_traits.to_dict()
         except BenchmarkError as error:

@@ -9,8 +9,9 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.errors import MetricError
 from audiocapbench.grouping import grouped
 from audiocapbench.metrics import MetricResult, compute, find_metric
+from audiocapbench.metrics.choice import CHOICE, OF_CAPTIONS
 from audiocapbench.metrics.names import ScorerName, parse_name
-from audiocapbench.metrics.registry import refuse_without_audio
+from audiocapbench.metrics.registry import METRICS, refuse_without_audio
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -50,11 +51,18 @@ def with_parts(metrics: Sequence[str]) -> list[str]:
 
 
 def check_metrics(
-    aggregation: Aggregation | None, metrics: Sequence[str], *, audio: bool = True
+    aggregation: Aggregation | None,
+    metrics: Sequence[str],
+    *,
+    audio: bool = True,
+    own: Sequence[str] = (),
 ) -> None:
-    """Refuse metrics that a benchmark cannot be scored with, before anybody is asked."""
+    """Refuse metrics that a benchmark, whose ``own`` are known, cannot be scored with, before
+    anybody is asked."""
     for metric in metrics:
         found, name = find_metric(metric)
+        if CHOICE in own and found.name in METRICS and found.name != CHOICE:
+            raise MetricError(f"{name} {OF_CAPTIONS}")
         refuse_without_audio(found, audio=audio)
         if found.prepare is not None:
             found.prepare(**{key: one for key, one in name.options.items() if key != _NULL})

@@ -343,9 +343,10 @@ def import_run(
         tell(1, 4)
         found = read_files(read, benchmark, model, columns)
         tell(2, 4)
-    chosen = list(benchmark.traits.metrics) if metrics is None else scoring.metric_names(metrics)
+    traits = benchmark.traits
+    chosen = list(traits.metrics) if metrics is None else scoring.metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
-    check_metrics(benchmark.traits.aggregation, chosen, audio=heard)
+    check_metrics(traits.aggregation, chosen, audio=heard, own=traits.metrics)
     model = model_name(model, found)
     with opened_store(store) as kept:
         end = keep_predictions(kept, benchmark, found, model, judge)

@@ -14,6 +14,7 @@ from audiocapbench.signature import sign
 
 CHOICE = "choice"
 BETWEEN = " | "
+OF_CAPTIONS = f"is about captions, and these are questions with options: score them by {CHOICE}"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OPTION = re.compile(r"([A-Z])\. (\S.*)", re.DOTALL)
 _LETTER = r"([B-HJ-Z](?![\w'’])|[AI](?![\w'’]| [a-z]))"  # "a dog" is no option A
