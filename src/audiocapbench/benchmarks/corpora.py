@@ -73,8 +73,8 @@ def check_metrics(
         if name.options.get(_NULL, _OUT) != _OUT:
             raise MetricError(f"{name}: {_NULL} can only be {_OUT!r}")
         if aggregation is not None:
-            own = {one for options in aggregation.metric_options.values() for one in options}
-            for option in own & name.options.keys():
+            its = {one for options in aggregation.metric_options.values() for one in options}
+            for option in its & name.options.keys():
                 sets = f"{aggregation.total} sets {option!r} for each group itself"
                 raise MetricError(f"{name}: {sets}; leave it out")
 
