@@ -350,10 +350,10 @@ class _RankedGroup:
             here, table = scored[:, 0], group.spread(statistics)
             made = group.aggregate_of(scorer)
         clips = np.array(group.clips)[here]
-        scores, p = student_tests(table[here], made, clips)
+        scores, p = (one.tolist() for one in student_tests(table[here], made, clips))
         n, pairs = len(clips), combinations(range(len(self.order)), 2)
         return [
-            PairTest(self.order[one], self.order[two], n, scores[one] - scores[two], p[one, two])
+            PairTest(self.order[one], self.order[two], n, scores[one] - scores[two], p[one][two])
             for one, two in pairs
         ]
 

@@ -6,7 +6,7 @@ can be computed is computed anew by ``check``.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -29,6 +29,7 @@ from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
 from audiocapbench.report.page.report_data import gather, stored_summaries
 from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import keep_estimates
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.records import Judgement
@@ -306,20 +307,23 @@ def look_alikes(checked: Iterable[CheckedSubmission]) -> list[str]:
     ]
 
 
-def _score(store: Store, run: Run, names: Iterable[str]) -> set[str]:
+def _score(store: Store, run: Run, names: Collection[str]) -> set[str]:
     """Compute what of these scores needs nothing but the texts; the names of what was."""
-    made = set()
-    for name in sorted(names):
-        metric = METRICS.get(name)  # with options it could be one of a file or a download
-        if name == _ELEMENTS:
-            judge_run(store, run, [create_judge(name)])
-            made.add(name)
-        elif metric is not None and not metric.needs and not metric.hears:
+    known = {name: METRICS.get(name) for name in sorted(names) if name != _ELEMENTS}
+    # With options a metric could be one of a file or a download.
+    texts = [name for name, one in known.items() if one and not one.needs and not one.hears]
+    made = set(texts)
+    try:
+        score_run(store, run, texts)
+    except MetricError:
+        for name in texts:
             try:
                 score_run(store, run, [name])
             except MetricError:  # its weights are not here
-                continue
-            made.add(name)
+                made.remove(name)
+    if _ELEMENTS in names:
+        judge_run(store, run, [create_judge(_ELEMENTS)])
+        made.add(_ELEMENTS)
     return made
 
 
@@ -348,4 +352,5 @@ def _differences(store: Store, run: Run, claims: Iterable[ScoreClaim]) -> list[s
         if wrong is not None:
             of = f" of {claim.category}" if claim.category else ""
             differences.append(f"{scorer.label}{of}: {wrong}")
+    keep_estimates(store, [scored.table])  # for the pages
     return differences
