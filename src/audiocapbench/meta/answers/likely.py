@@ -240,7 +240,8 @@ def _head(text: str, own: CaptionWords) -> str:
 def _stated(clause: AnswerClause, own: CaptionWords) -> float:
     """What a clause says of the captions, for the first."""
     said, text = clause.said, clause.text
-    looked = "" if said or kinds(text) or P["audio_is"].match(text) else text
+    own_words = not said and not kinds(text) and not P["refutes"].search(text)
+    looked = text if own_words and not P["audio_is"].match(text) else ""
     if side := own.side(P["denials"].split(looked, maxsplit=1)[0]):
         # A verdict on what only one of them names.
         found = parser.statements_in(f"{FIRST if side > 0 else SECOND} {text}", None, "")
