@@ -7,6 +7,7 @@ import shlex
 import shutil
 import threading
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -285,3 +286,38 @@ def test_the_recipes_for_hosts_are_whole_and_their_commands_run(
     settings = next(space)
     assert settings["sdk"] == "static"
     assert (tmp_path / "site" / settings["app_file"]).is_file()
+
+
+def test_people_have_a_column_that_nothing_is_ranked_by(folder: Path, tmp_path: Path) -> None:
+    rows = ["audio,caption_a,caption_b,preferred,person,model_a,model_b"]
+    pairs = (
+        ("acme/alpha", "acme/beta", "abbb"),
+        ("acme/beta", "zeta/gamma", "aaab"),
+        ("acme/alpha", "zeta/gamma", "aatb"),
+    )
+    for who, (clip, (one, other, said)) in product(range(6), product(range(8), pairs)):
+        choice = {"a": "a", "b": "b", "t": "tie"}[said[(who + clip) % 4]]
+        rows.append(f"{clip}.wav,x,y,{choice},person {who},{one},{other}")
+    votes = tmp_path / "votes.csv"
+    votes.write_text("\n".join(rows), encoding="utf-8")
+    place = only(folder, tmp_path, "alpha", "beta", "gamma")
+    build(place, tmp_path / "plain")
+    build(place, tmp_path / "voted", "--votes", str(votes))
+    plain, voted = (
+        json.loads((tmp_path / name / "leaderboard.json").read_text(encoding="utf-8"))["boards"][0]
+        for name in ("plain", "voted")
+    )
+    assert voted["scorers"][-1]["label"] == "people prefer"
+    assert (voted["headline"], voted["models"]) == (plain["headline"], plain["models"])
+    shares = dict(
+        zip((one["label"] for one in voted["models"]), voted["estimates"][-1], strict=True)
+    )
+    assert [round(one["n"]) for one in shares.values()] == [96] * 3
+    assert all(one["interval"][0] < one["value"] < one["interval"][1] for one in shares.values())
+    assert max(shares, key=lambda name: shares[name]["value"]) == "acme/beta"
+    assert "by 144 votes of 6 raters" in voted["views"][""]["verdicts"][-1]
+    votes.write_text("\n".join([rows[0], "0.wav,x,y,a,ana,who,what"]), encoding="utf-8")
+    words = ("--submissions", str(place / "submissions"), "--out", str(tmp_path / "none"))
+    done = run_command("site", *words, "--votes", str(votes))
+    assert done.returncode, "votes on others say nothing of these"
+    assert "of a model that was voted on, such as what, who" in done.stderr

@@ -19,11 +19,12 @@ PAGE = page("docs/rating.md")
 def rate(project: Path) -> None:
     """All that are invited rate all that they are shown, each in a way of their own."""
     kind = project.stem
-    with serving(project) as server:
+    with serving(project, arena=kind == "arena") as server:
         for name in filter(None, server.tokens):
             draw, rater = random.Random(name), Rater(server, name)
             while (found := rater.next())["state"] == "item":
-                answer: dict[str, int] = {"choice": 1, "confidence": draw.randint(1, 3)}
+                answer: dict[str, int] = {"choice": draw.randint(1, 2)}
+                answer |= {} if kind == "arena" else {"confidence": draw.randint(1, 3)}
                 if kind == "judge":
                     scales = ("accuracy", "completeness", "hallucination")
                     answer = {scale: draw.randint(4, 10) for scale in scales}
@@ -51,4 +52,4 @@ def test_the_projects_of_the_page_are_rated_and_used_as_printed(tmp_path: Path) 
         done = run(place, command)
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert "Traceback" not in done.stderr
-    assert served == ["pairs.toml", "judge.toml", "rel.toml", "pick.toml"]
+    assert served == ["pairs.toml", "arena.toml", "judge.toml", "rel.toml", "pick.toml"]

@@ -243,6 +243,7 @@ def site(
     out: Path | None = None,
     title: str = "Leaderboard",
     dataset: str | None = None,
+    votes: list[str] | None = None,
     at: options.StoreOptions,
 ) -> None:
     """Write a leaderboard of many submissions as a folder of pages that any web server shows.
@@ -253,18 +254,24 @@ def site(
         submissions (FILE): A file of 'audiocapbench submission', or a folder of them.
         out (DIR): The folder to write.
         title (TEXT): What stands above it.
+        votes (FILE): Add how often people prefer each model: a table of pairs with votes, or a
+            rating project of the store; may be repeated.
     """
+    from audiocapbench.meta.votes import named_votes
     from audiocapbench.report.site import pages, submission
     from audiocapbench.scores.estimate import counted
 
     if out is None or not (submissions or runs):
         raise AudioCapBenchError("say what to show and where: --submissions or --runs, and --out")
-    given = []
-    if runs:
+    given, projects = [], [one for one in votes or () if not Path(one).exists()]
+    cast = []
+    if runs or projects:
         with at.open() as kept:
-            given = [(f"run {one}", submission.make_submission(kept, one)) for one in runs]
+            given = [(f"run {one}", submission.make_submission(kept, one)) for one in runs or ()]
+            cast = named_votes(kept, projects)
     with _checked(submissions or (), given, dataset) as (checking, checked):
-        size = pages.write_site(checking, checked, out, title)
+        cast += named_votes(checking, [one for one in votes or () if one not in projects])
+        size = pages.write_site(checking, checked, out, title, cast)
     page, models = out / "index.html", counted(len(checked), "model")
     facts = {"site": str(page), "models": len(checked), "bytes": size}
     show_facts(facts, f"{relative(page)}: {models}, {size / 1e6:.1f} MB", json=at.json)

@@ -10,24 +10,45 @@ from pathlib import Path
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
 from audiocapbench.grouping import grouped
+from audiocapbench.report.leaderboard.board import Placement, Ranking
 from audiocapbench.report.page.board import add_ranking, board_document, cell
-from audiocapbench.report.page.document import BoardDocument, CategoryView, Cell, SiteDocument
+from audiocapbench.report.page.document import (
+    BoardDocument,
+    CategoryView,
+    Cell,
+    ScorerEntry,
+    ScorerGroup,
+    SiteDocument,
+)
 from audiocapbench.report.page.html import SCRIPTS, packed, render_page, write_report
 from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
-from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.estimate import Scorer, counted
+from audiocapbench.stats.correlation import Coefficient
+from audiocapbench.stats.votes import Vote, strengths
 from audiocapbench.store import Store
 
 _INDEX, _DATA, _PAGES = "index.html", "leaderboard.json", "models"
+_PEOPLE, _NAMED = "people prefer", 5
 
 
-def write_site(store: Store, checked: Sequence[CheckedSubmission], out: Path, title: str) -> int:
+def write_site(
+    store: Store,
+    checked: Sequence[CheckedSubmission],
+    out: Path,
+    title: str,
+    votes: Sequence[Vote] = (),
+) -> int:
     if out.exists() and any(out.iterdir()) and not (out / _DATA).is_file():
         raise ReportError(f"{out}: is not empty, and no site that was written here before")
     pages = page_paths(checked)
     groups = grouped((one.submission.board, one) for one in checked)
     largest = sorted(groups.values(), key=len, reverse=True)
     boards = [_board(store, own, pages, title) for own in largest]
+    names = {pages[one.run.id]: one.submission.model for one in checked}
+    if votes and not any([_add_people(board, names, votes) for board in boards]):  # noqa: C419
+        voted = ", ".join(sorted({name for one in votes for name in one[:2]})[:_NAMED])
+        raise ReportError(f"no submission is of a model that was voted on, such as {voted}")
     content = SiteDocument(title=title, boards=boards).to_dict()
     (out / _PAGES).mkdir(parents=True, exist_ok=True)
     size = write_file(out / _DATA, json.dumps(content))
@@ -76,6 +97,53 @@ def _board(
             setattr(model, name, getattr(one.submission, name))
     board.verdict = board.views[""].verdicts[board.headline]
     return board
+
+
+def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vote]) -> bool:
+    """Add a column of how often people prefer each model; whether any was voted on.
+
+    Nothing is ranked by it unless a reader chooses so.
+    """
+    try:
+        found = strengths(votes)
+    except ValueError as error:
+        raise ReportError(f"votes cannot rank the models: {error}") from None
+    ranks = dict(zip(found.models, found.ranks, strict=True))
+    models = [names[one.page] for one in board.models]
+    cells: list[Cell | None] = []
+    places: list[Placement] = []
+    for name in models:
+        share = found.models.get(name, Coefficient()) if models.count(name) == 1 else Coefficient()
+        if share.value is None:  # of two of one name, votes do not say which
+            cells.append(None)
+            places.append(Placement())
+            continue
+        low, high = share.interval or (0.0, 0.0)
+        ends = (100 * low, 100 * high) if share.interval else None
+        cells.append(Cell(value=100 * share.value, interval=ends, n=found.votes[name]))
+        rank = 1 + list(found.models).index(name)
+        places.append(Placement(rank, 100 * share.value, ranks[name], f"{ranks[name]}"))
+    if not any(cells):
+        return False
+    how = f"by {counted(len(votes), 'vote')} of {counted(found.people, 'rater')}"
+    note = f"How often people would prefer a model to another, in percent, {how}; a tie is half."
+    best, share = next(iter(found.models.items()))
+    alone = ranks[best].worst == 1
+    said = f"People prefer {best}" if alone else f"It is open whom people prefer; {best} leads"
+    said += f": {100 * (share.value or 0.0):.1f} %, {how}."
+    entry = ScorerEntry(label=_PEOPLE, column=_PEOPLE, judge=None, best=None, max=100.0, digits=1)
+    covered = [None if one is None else one.n for one in cells]
+    group = ScorerGroup(title="People", coverage="votes", covered=covered, note=note, scorers=[])
+    group.scorers.append(len(board.scorers))
+    board.scorers.append(entry)
+    board.boards.append(group)
+    for name, view in board.views.items():
+        view.estimates.append([None] * len(cells) if name else cells)
+        view.rankings.append(Ranking(places=tuple(places)))
+        view.notes.append([note, *found.notes])
+        view.verdicts.append(said)
+        view.winners.append(None)
+    return True
 
 
 def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
