@@ -90,7 +90,7 @@ def test_thirteen_models_and_who_is_best_are_seen_at_once(visit: Opener, thirtee
     seen = visit(thirteen, viewport=LAPTOP)
     said = seen.page.inner_text(".verdict")
     assert said.startswith(f"{NAMES[0]} leads in {JUDGE}: overall on 30 samples; {NAMES[1]}, ")
-    assert said.endswith("may be as good.")
+    assert said.endswith("may be as good (Holm, 78 tests).")
     assert "p = " in seen.page.inner_text(".lead .soft")
     rows = boxes(seen, "#leaderboard .board tbody tr")
     assert len(rows) == 13

@@ -17,6 +17,8 @@ from audiocapbench.report.compare.result import (
     Difference,
 )
 from audiocapbench.report.leaderboard.build import build_leaderboard
+from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.runs import run_tables
 from audiocapbench.report.verdict import board_verdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats import Interval
@@ -380,7 +382,7 @@ def test_a_verdict_does_not_show_an_interval_that_speaks_against_it() -> None:
     for low, shown in ((-0.01, ", -0.010 to +0.070"), (0.01, "")):
         ends = Interval(low, 0.07)
         said = pair_verdict(Scorer("rouge_l"), "AB", 0.03, interval=ends, **about)  # type: ignore[arg-type]
-        assert f"on 80 samples (+0.030{shown}, p = 0.080)" in said.words
+        assert f"on 80 samples (+0.030{shown}, p = 0.080, one test)" in said.words
         assert said.best is None
 
 
@@ -394,6 +396,8 @@ def test_a_board_leads_only_those_that_it_beats() -> None:
     }
     for words, better in said.items():
         assert board_verdict(Scorer("rouge_l"), names, better, about="9 clips") == words
+        named = board_verdict(Scorer("rouge_l"), names, better, about="9 clips", tests="Holm")
+        assert named.endswith(" (Holm).") == (len(better) < 4)
 
 
 def test_the_verdict_does_not_hang_on_what_else_was_scored(store: Store) -> None:
@@ -423,6 +427,22 @@ def test_empty_answers_are_told(store: Store) -> None:
     given = BASE | dict.fromkeys(IDS[:3], 0.0)
     put_run(store, MadeRun("b", {"rouge_l": given}, statuses=blank), SAMPLES)
     notes = compare_runs(store, 1, 2).tables()[0].notes
-    assert "3 of the answers of run 2 are empty, and scored so." in notes
+    assert "Run 2: 3 empty answers, scored as such." in notes
     (board,) = build_leaderboard(store).boards
-    assert "b: 3 answers empty, scored as what they are." in board.notes
+    assert "b: 3 empty answers, scored as such." in board.notes
+
+
+def test_boards_comparisons_and_runs_rank_by_the_same_score(store: Store) -> None:
+    worse = {key: value / 2 for key, value in BASE.items()}
+    for model, scores in (("a", BASE), ("b", worse)):
+        metrics = {"rouge_l": scores, "bleu_1": scores, "meteor": scores}
+        put_run(store, MadeRun(model, {"rouge_l": scores, "bleu_1": scores}), SAMPLES)
+        put_run(store, MadeRun(f"{model}2", metrics | {"preference": scores}), SAMPLES)
+    for models, wanted in (((1, 3), "bleu_1"), ((2, 4), "preference")):
+        (board,) = build_leaderboard(store, runs=models).boards
+        assert board.scorer.label == compare_runs(store, *models).headline.label == wanted
+        summaries = stored_summaries(store, models)
+        assert gather(summaries).headline.label == wanted
+        tables = run_tables(summaries, summaries[0].metrics, "meteor")
+        assert [one["scored"] for one in tables[0].rows] == ["80/80"] * 2
+        assert tables[1].title.startswith(wanted)

@@ -18,7 +18,14 @@ from audiocapbench.metrics import find_metric
 from audiocapbench.models.registry import PUBLISHED_NAMES
 from audiocapbench.scores.compute import ALL, GroupKey, category
 from audiocapbench.scores.departures import as_objects, departures
-from audiocapbench.scores.estimate import Estimate, Scorer, interval_words, missing_words
+from audiocapbench.scores.estimate import (
+    Estimate,
+    Scorer,
+    default_scorer,
+    interval_words,
+    metrics_in_order,
+    missing_words,
+)
 from audiocapbench.scores.summary import RunSummary
 from audiocapbench.scores.table import RunTable, ScoreTable, TableReader
 from audiocapbench.stats.correlation import Coefficient
@@ -42,11 +49,13 @@ def run_tables(
         scored = [one for one in judged if one.judges[judge].overall]
         if grouped and scored:
             tables.append(_by_category(scored, overall))
-    ranked_by = headline if headline in metrics else next(iter(metrics), headline)
+    scorers = [Scorer(name) for name in metrics_in_order(metrics)]
+    first = default_scorer(dict.fromkeys(scorers, 1), 1, headline) or Scorer(headline)
+    ranked_by = first.name
     if metrics:
-        tables.append(_side_by_side(summaries, [*map(Scorer, metrics)], Scorer(ranked_by)))
+        tables.append(_side_by_side(summaries, [*map(Scorer, metrics)], first))
         if grouped:
-            tables.append(_by_category(summaries, Scorer(ranked_by)))
+            tables.append(_by_category(summaries, first))
         for one in summaries:
             if one.table.aggregation is not None:
                 title = f"{one.run.model}: the groups of {one.table.aggregation.total}"
@@ -95,15 +104,12 @@ def _side_by_side(
     summaries: Sequence[RunSummary], scorers: Sequence[Scorer], ranked_by: Scorer
 ) -> Table:
     judge = ranked_by.judge
-    counts, title = ("answered", "Leaderboard") if judge is None else ("judged", f"Judge {judge}")
-    title += "" if judge is None else ", 0 to 10"
+    counts, title = "scored", "Leaderboard" if judge is None else f"Judge {judge}, 0 to 10"
     rows: list[Row] = []
     for one in sorted(summaries, key=lambda one: ranked_by.sort_key(one.table.point(ranked_by))):
         row: Row = {"model": one.run.model} | dict.fromkeys((counts, *(s.column for s in scorers)))
-        coverage = one.table.coverage
-        row[counts] = f"{coverage.answered}/{coverage.total}"
-        if judge is not None:
-            row[counts] = f"{one.judges[judge].judged}/{one.judges[judge].total}"
+        whole = one.table.point(ranked_by)
+        row[counts] = f"{whole.n}/{whole.coverage.total}"
         if judge is None or one.judges[judge].overall:
             row |= {scorer.column: one.table.estimate(scorer) for scorer in scorers}
         rows.append(row)
@@ -151,7 +157,7 @@ def group_tables(
         samples, null, without = null_references.get(name, (0, 0, {}))
         rows.append(_group(scores, category(name), metrics) | ({"null": null} if null else {}))
         if null > samples / 2:
-            left: Row = {"group": "  without null", "answered": f"{samples - null} left"}
+            left: Row = {"group": "  without null", "scored": f"{samples - null} left"}
             rows.append(left | {one: without.get(without_null(one)) for one in metrics})
     total = scores.aggregation.total if scores.aggregation is not None else ""
     rows.append(_group(scores, ALL, metrics) | {"group": total})
@@ -164,12 +170,12 @@ def group_tables(
     for lacks in dict.fromkeys(one.lacks for one in whole.values() if one.lacks):
         names = ", ".join(name for name, one in whole.items() if one.lacks == lacks)
         notes.append(f"No {total} of {names}: there is no score of {', '.join(lacks)}.")
-    columns = _columns("group", "answered", metrics)
+    columns = _columns("group", "scored", metrics)
     columns.insert(2, Column("null"))
     tables = [Table(f"{title}{words}", rows, columns, notes)]
     for facet, keys in scores.facets.items():
         if not all(" " in key.place for key in keys):
-            columns = _columns("group", "answered", in_facets)
+            columns = _columns("group", "scored", in_facets)
             columns[0] = Column("group", facet)
             rows = [_group(scores, key, in_facets) for key in keys]
             tables.append(Table(f"by {facet}", rows, columns))
@@ -187,9 +193,8 @@ def group_tables(
 
 def _group(scores: ScoreTable, key: GroupKey, metrics: Sequence[str]) -> Row:
     estimates = scores.of_metrics(metrics, key)
-    coverage = next(iter(estimates.values())).coverage
-    answered = f"{coverage.answered}/{coverage.total}"
-    return {"group": key.place, "answered": answered} | estimates
+    first = next(iter(estimates.values()))
+    return {"group": key.place, "scored": f"{first.n}/{first.coverage.total}"} | estimates
 
 
 def _failures(one: RunSummary, metric: str) -> list[str]:

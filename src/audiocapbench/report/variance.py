@@ -11,8 +11,8 @@ from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
 from audiocapbench.report.compare.compute import pair_scores
-from audiocapbench.report.leaderboard.build import default_scorer, ranking_scorer
-from audiocapbench.scores.estimate import Scorer
+from audiocapbench.report.leaderboard.build import ranking_scorer
+from audiocapbench.scores.estimate import Scorer, default_scorer
 from audiocapbench.scores.summary import why_unscored
 from audiocapbench.scores.table import RepeatedTable, RunTable, TableReader, labels, repeats
 from audiocapbench.stats import power

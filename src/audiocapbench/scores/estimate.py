@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import MetricError
 from audiocapbench.judges.aggregation import MAX_VALUE, OVERALL
@@ -57,6 +58,10 @@ LACKING: dict[Status, Missing | None] = {
     Status.UNPARSED: Missing.UNREADABLE,
 }
 """What a question that ended so has left missing; an answer that was cut off has failed."""
+
+
+_BETTER = {"meteor": "preference"}
+"""What agrees more with people than a paper's headline, and ranks where the runs have it."""
 
 
 class Coverage(NamedTuple):
@@ -246,6 +251,18 @@ def metrics_in_order(metrics: Iterable[str]) -> list[str]:
     order = {name: place for place, name in enumerate(METRICS)}
     names = [name for name in metrics if is_known(name)]
     return sorted(names, key=lambda name: (order.get(parse_name(name).name, len(order)), name))
+
+
+def default_scorer(counts: Mapping[Scorer, int], runs: int, headline: str) -> Scorer | None:
+    """What ranks by default: a judge that most runs have; else what is better than the benchmark's
+    headline, or that, whatever its options; else what most have."""
+    order = sorted(counts, key=lambda one: -counts[one])
+    judges = [one for one in order if one.is_overall and 2 * counts[one] > runs]
+    metrics = [one for one in order if one.judge is None and not leaves_null_out(one.name)]
+    wanted = [_BETTER.get(headline), headline]
+    own = [one for name in wanted for one in metrics if one.name == name]
+    own += [one for one in metrics if parse_name(one.name).name == headline]
+    return next(iter([*judges, *own, *order]), None)
 
 
 def judge_order(judge: str) -> tuple[bool, str]:

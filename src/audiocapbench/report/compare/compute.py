@@ -11,14 +11,13 @@ from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference, Test
 from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL as EVERYTHING
 from audiocapbench.scores.compute import Group, Mask, group_samples
 from audiocapbench.scores.compute import category as in_category
-from audiocapbench.scores.estimate import Missing, Scorer, without_plugin
+from audiocapbench.scores.estimate import Missing, Scorer, counted, default_scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels
 from audiocapbench.stats import bootstrap, power
@@ -88,7 +87,7 @@ def compare_tables(
         raise ReportError(" ".join(refused))
     found[0] = replace(found[0], notes=(*found[0].notes, *refused))
     _test([families], correction, test)
-    made = [replace(one, correction=correction, test=test) for one in found]
+    made = [replace(one, correction=correction, test=test, compared=len(found)) for one in found]
     return replace(made[0], more=tuple(made[1:]))
 
 
@@ -144,7 +143,7 @@ def _compared(
     for run in (one, other):
         lacks = [run.replies.get(key) for key in ids]
         if empty := lacks.count(Missing.EMPTY):
-            notes.append(f"{empty:,} of the answers of run {run.run.id} are empty, and scored so.")
+            notes.append(f"Run {run.run.id}: {counted(empty, 'empty answer')}, scored as such.")
     moved = moved_samples(one, other, shown[0], samples) if clips else []
     signatures = {
         scorer.label: one.signature(scorer)
@@ -212,15 +211,9 @@ def common_scorers(
             raise ReportError(f"neither run has a score of {name}{why}")
     wanted = [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
     notes += map(without_plugin, sorted({*one.unknown_metrics, *other.unknown_metrics}))
-    headline, scorers = one.traits.headline, []
-
-    def place(scorer: Scorer) -> int:
-        """Judges, then the metric that the benchmark ranks by, then the others."""
-        if scorer.dimension is not None:
-            return 0
-        return 1 if headline in (scorer.name, parse_name(scorer.name).name) else 2
-
-    for scorer in wanted or sorted(dict.fromkeys([*one.scorers, *other.scorers]), key=place):
+    both = Counter(own for side in (one, other) for own in side.scorers if side.signature(own))
+    first, scorers = default_scorer(both, 2, one.traits.headline), list[Scorer]()
+    for scorer in wanted or sorted(both, key=lambda own: own != first):
         left, right = one.signature(scorer), other.signature(scorer)
         if left and left == right:
             scorers.append(scorer)

@@ -83,6 +83,7 @@ class ComparisonResult(Result):
     race: str = ""
     more: tuple["ComparisonResult", ...] = field(default=())
     gates: dict[str, Any] | None = None
+    compared: int = 1  # runs, over which the headline is corrected
 
     @property
     def comparison(self) -> "ComparisonResult":
@@ -107,6 +108,9 @@ class ComparisonResult(Result):
             p=one.p_adjusted,
             visible=one.detectable,
             about=one.about,
+            tests=f"{self.correction.words}, {self.compared} tests"
+            if self.compared > 1
+            else "one test",
         )
 
     def tables(self) -> list[Table]:
@@ -205,8 +209,11 @@ def _notes(comparison: ComparisonResult) -> list[str]:
 
 def _how(comparisons: Iterable[ComparisonResult]) -> Iterable[str]:
     rows = [row for one in comparisons for row in one.differences]
-    for one in [row for row in rows if row.as_zero and row.category == ALL][:1]:
-        failed = f"{one.failed_a:,} in A and {one.failed_b:,} in B"
+    several = [(f"run {own.second.id}", row) for own in comparisons for row in own.differences]
+    named = several if len({name for name, _ in several}) > 1 else [("B", row) for row in rows]
+    failing = {name: row for name, row in reversed(named) if row.as_zero and row.category == ALL}
+    for other, one in reversed(failing.items()):
+        failed = f"{one.failed_a:,} in A and {one.failed_b:,} in {other}"
         yield f"Not the same samples failed ({failed} by {one.scorer.label}): failures count as 0."
     if any(row.p_adjusted is not None for row in rows):
         first = next(iter(comparisons))

@@ -273,7 +273,7 @@ def board_notes(
         if estimate.n < total:
             yield f"{one.label}: {missing_words(estimate.missing)}."
         if empty := estimate.coverage.empty:
-            yield f"{one.label}: {counted(empty, 'answer')} empty, scored as what they are."
+            yield f"{one.label}: {counted(empty, 'empty answer')}, scored as such."
 
 
 def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) -> Iterator[str]:

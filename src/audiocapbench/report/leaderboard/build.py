@@ -5,7 +5,7 @@ do published results where they are no scores of one kind.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +15,6 @@ from audiocapbench.benchmarks.captioning import (
     PublishedResults,
     are_papers,
 )
-from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Sample
@@ -23,7 +22,6 @@ from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.meta.over_blind import blind_warnings
 from audiocapbench.metrics import find_metric
-from audiocapbench.metrics.names import parse_name
 from audiocapbench.report.leaderboard.board import (
     Board,
     PublishedEntry,
@@ -37,7 +35,7 @@ from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.report.verdict import board_verdict
 from audiocapbench.scores.compute import ALL, GroupKey, category
 from audiocapbench.scores.departures import departures, in_full
-from audiocapbench.scores.estimate import Scorer, counted, without_plugin
+from audiocapbench.scores.estimate import Scorer, counted, default_scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, labels, repeats
 from audiocapbench.signature import UNSIGNED, Signature
@@ -159,16 +157,6 @@ def _comparable(
         yield [*runs, *hopeless], by, signature
 
 
-def default_scorer(counts: Mapping[Scorer, int], runs: int, headline: str) -> Scorer | None:
-    """A judge that most runs have; else the headline, whatever its options; else what most have."""
-    order = sorted(counts, key=lambda one: -counts[one])
-    judges = [one for one in order if one.is_overall and 2 * counts[one] > runs]
-    metrics = [one for one in order if one.judge is None and not leaves_null_out(one.name)]
-    own = [one for one in metrics if one.name == headline]
-    own += [one for one in metrics if parse_name(one.name).name == headline]
-    return next(iter([*judges, *own, *order]), None)
-
-
 def make_board(
     group: Sequence[RunTable],
     scorer: Scorer,
@@ -217,13 +205,17 @@ def make_board(
         ranking,
         parts,
         correction,
-        verdict_of(scorer, ranking, entries),
+        verdict_of(scorer, ranking, entries, correction),
         notes=(*board_notes(ranking, entries, correction), *blind),
     )
 
 
 def verdict_of(
-    scorer: Scorer, ranking: Ranking, entries: Sequence[RunEntry], key: GroupKey = ALL
+    scorer: Scorer,
+    ranking: Ranking,
+    entries: Sequence[RunEntry],
+    correction: Correction,
+    key: GroupKey = ALL,
 ) -> str:
     """What is known of all models, in a sentence; of a race's runs alone, what the race says."""
     places = [(one.rank, place) for place, one in enumerate(ranking.places) if one.rank is not None]
@@ -236,7 +228,10 @@ def verdict_of(
     at = order.index
     better = [(at(one.first), at(one.second)) for one in ranking.pairs if one.different]
     ranked = [entries[place].label for place in order]
-    return board_verdict(scorer, ranked, better, about=about, untested=ranking.untested)
+    tests = f"{correction.words}, {counted(len(ranking.pairs), 'test')}"
+    return board_verdict(
+        scorer, ranked, better, about=about, tests=tests, untested=ranking.untested
+    )
 
 
 def _with_published(

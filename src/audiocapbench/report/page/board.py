@@ -107,7 +107,7 @@ def add_ranking(
     pairs = zip(places, labels, strict=True)
     entries = [replace(board.entries[place], label=label) for place, label in pairs]
     key = category(name) if name in board.parts else ALL
-    view.verdicts.append(verdict_of(board.scorer, ranking, entries, key))
+    view.verdicts.append(verdict_of(board.scorer, ranking, entries, board.correction, key))
 
 
 def _document(data: BoardData, title: str) -> parts.BoardDocument:
@@ -264,16 +264,14 @@ def _groups(data: BoardData) -> list[parts.ScorerGroup]:
     by_judge = grouped((one.judge, one) for one in data.scorers)
     groups = []
     for judge in sorted(by_judge, key=lambda one: one != data.headline.judge):
-        scorers, note = by_judge[judge], "From 0 to 10."
-        if judge is None:
-            note = "“answered” counts samples with a caption; an empty answer scores 0."
-        elif any(one.dimension == "hallucination" for one in scorers):
-            note += " A high hallucination score means that little was invented."
+        scorers, note = by_judge[judge], ""
+        if any(one.dimension == "hallucination" for one in scorers):
+            note = "A high hallucination score means that little was invented."
         groups.append(
             parts.ScorerGroup(
                 title="Metrics" if judge is None else f"Judge {judge}",
                 scorers=[data.scorers.index(one) for one in scorers],
-                coverage="answered" if judge is None else "judged",
+                coverage="scored",
                 covered=[one.covered(scorers[0]) for one in data.runs],
                 note=note,
             )

@@ -25,12 +25,13 @@ from audiocapbench.report.leaderboard.board import (
     Ranking,
     RunEntry,
 )
-from audiocapbench.report.leaderboard.build import default_scorer, make_board, published_beside
+from audiocapbench.report.leaderboard.build import make_board, published_beside
 from audiocapbench.report.page.document import BoardModel
 from audiocapbench.scores.compute import ALL, GroupKey, category
 from audiocapbench.scores.estimate import (
     Estimate,
     Scorer,
+    default_scorer,
     judge_order,
     metrics_in_order,
     without_plugin,
@@ -117,12 +118,10 @@ class ReportRun(RunSummary):
         return over_blind(self.table, scorer).get(key)
 
     def covered(self, scorer: Scorer) -> int | None:
-        """How many samples a metric or a judge has scored; None where a judge has not looked."""
-        if scorer.judge is None:
-            return self.table.coverage.answered
-        if scorer.judge not in self.judge_names:
+        """How many samples a metric or a judge has scored; None where it has not looked."""
+        if scorer.judge is not None and scorer.judge not in self.judge_names:
             return None
-        return len(self.table.verdicts[scorer.judge]) if self.has(scorer) else 0
+        return self.table.point(scorer).n if self.has(scorer) else 0
 
     @property
     def entry(self) -> BoardModel:
@@ -153,8 +152,6 @@ class KeptRun:
         return self.estimates.get((scorer.label, str(key)))
 
     def covered(self, scorer: Scorer) -> int | None:
-        if scorer.judge is None:
-            return self.run.statuses.get(Status.OK, 0)
         estimate = self.estimate(scorer)
         return None if estimate is None else estimate.n
 
