@@ -53,6 +53,15 @@ def test_the_winner_of_a_race_loses_nowhere(store: Store) -> None:
     assert row.difference == pytest.approx(-0.1)
 
 
+def test_who_was_asked_about_all_stands_before_those_that_a_race_stopped() -> None:
+    store = Store.open("sqlite://")
+    for model, count, score in (("a", 20, 0.0), ("b", 100, 0.2), ("c", 100, 0.3)):
+        made = MadeRun(model, {"rouge_l": dict.fromkeys(IDS[:count], score)})
+        put_run(store, made, SAMPLES, asked=IDS[:count])
+    store.catalog.note_race([1, 2, 3], "rouge_l", {"statement": SAID})
+    assert only(build_leaderboard(store)) == (["c", "b", "a"], [None] * 3, SAID)
+
+
 def test_beside_others_a_race_takes_no_rank_and_says_why(store: Store) -> None:
     whole = dict(zip(IDS, np.linspace(0.9, 0.1, 100).tolist(), strict=True))
     for model, by in (("d", 0.0), ("e", 0.05)):

@@ -170,10 +170,10 @@ def make_board(
     (overall,) = rank_runs(scorer, [ALL], group, correction)
 
     def best_first(place: int) -> tuple[float, ...]:
-        rank = overall.places[place].rank or float("inf")
-        # A race asked the best of its models about most.
-        asked = len(group[place].replies) if group[place].raced else 0
-        return (rank, -asked, *scorer.sort_key(group[place].estimate(scorer)))
+        rank = overall.places[place].rank
+        # A race asked the best of its models about most, perhaps about all.
+        asked = len(group[place].replies) if rank is None and group[place].race else 0
+        return (rank or float("inf"), -asked, *scorer.sort_key(group[place].estimate(scorer)))
 
     order = sorted(range(len(group)), key=best_first)
     ranking = overall.reordered(order)
