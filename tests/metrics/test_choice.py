@@ -8,6 +8,8 @@ import pytest
 from audiocapbench import open_benchmark
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.metrics import compute
+from audiocapbench.report.leaderboard.build import build_leaderboard
+from audiocapbench.store import Store
 from command import run_command
 from fakes.hub_repositories import tone
 
@@ -143,6 +145,11 @@ def test_what_always_says_b_is_seen_by_place(asked: Path, tmp_path: Path) -> Non
     assert right["metrics"]["choice"]["score"] == 1.0
     assert empty["metrics"]["choice"]["score"] == 0.0
     assert set(right["by_group"]) == {"right at A", "right at B", "right at C"}
+    with Store.open(str(tmp_path / "s.db")) as store:
+        (board,) = build_leaderboard(store, benchmark=f"{asked}[rotate=yes]").boards
+        assert board.benchmark == "asked[rotate=yes]"
+        with pytest.raises(AudioCapBenchError, match="has no run of asked;"):
+            build_leaderboard(store, benchmark=str(asked))
 
 
 def test_who_hears_nothing_is_not_told_the_place_by_the_category(

@@ -9,7 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from audiocapbench.benchmarks.benchmark_file import published_results
+from audiocapbench.benchmarks.benchmark_file import (
+    find_file,
+    published_results,
+    read_benchmark_file,
+)
 from audiocapbench.benchmarks.captioning import (
     AUDIOCAPBENCH,
     PublishedResults,
@@ -67,6 +71,8 @@ def build_leaderboard(
     Without a scorer, ``default_scorer`` ranks them; ``all_runs`` shows older runs of a model too.
     """
     notes: list[str] = []
+    if benchmark is not None and (file := find_file(plain := base_name(benchmark))):
+        benchmark = read_benchmark_file(file).name + benchmark.removeprefix(plain)
     shown = [[store.run(number)] for number in runs] or _runs(store, benchmark, all_runs, notes)
     results = published_results(benchmark or AUDIOCAPBENCH) if published else None
     if not shown and results is None:
