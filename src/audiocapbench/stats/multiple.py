@@ -65,19 +65,32 @@ def rank_intervals(systems: int, better: Iterable[tuple[int, int]]) -> list[Rank
 
 
 def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tuple[int, ...]] | None:
-    """The largest groups of systems that are not known to differ; None where these are too many."""
-    groups = [frozenset(range(systems))] if systems else []
+    """The largest groups of systems that are not known to differ; None where these are too many.
+
+    They are the maximal cliques of a graph (Bron and Kerbosch, with a pivot), in bits of integers.
+    """
+    ties = [((1 << systems) - 1) ^ 1 << one for one in range(systems)]
     for left, right in different:
-        split = []
-        for group in groups:
-            both = left in group and right in group
-            split += [group - {left}, group - {right}] if both else [group]
-        unique = list(dict.fromkeys(split))
-        groups = [one for one in unique if not any(one < other for other in unique)]
-        # Their number can double with every pair.
+        ties[left] &= ~(1 << right)
+        ties[right] &= ~(1 << left)
+    groups: list[tuple[int, ...]] = []
+    todo = [(0, (1 << systems) - 1, 0)] if systems else []
+    while todo:
+        group, others, done = todo.pop()  # who may join it still, and whose groups are known
+        if not others | done:
+            groups.append(_places(group))
         if len(groups) > _MOST_GROUPS:
             return None
-    return sorted(tuple(sorted(group)) for group in groups)
+        near = [(ties[one] & others).bit_count() for one in _places(others | done)]
+        pivot = _places(others | done)[near.index(max(near))] if near else 0
+        for one in _places(others & ~ties[pivot]):
+            todo.append((group | 1 << one, others & ties[one], done & ties[one]))
+            others, done = others ^ 1 << one, done | 1 << one
+    return sorted(groups)
+
+
+def _places(bits: int) -> tuple[int, ...]:
+    return tuple(place for place in range(bits.bit_length()) if bits >> place & 1)
 
 
 def letters(number: int) -> str:
