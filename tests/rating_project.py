@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from audiocapbench.store import Store
 from folders import write_tone
 from forks import Forked
+from made_store import MadeRun, made_samples, put_run
 from needs import needs
 
 ORIGINS = ("zeta-model", "yotta-model")
@@ -75,6 +77,40 @@ def write_project(
     lines = [f"{name} = {json.dumps(value)}" for name, value in wanted.items()]
     (place / "project.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return place / "project.toml"
+
+
+SAMPLES = made_samples(6)
+MODELS = ("zeta-model", "yotta-model", "xi-model")
+EVIL = "<script>alert(1)</script> \x1b[2J"
+
+
+def write_arena(place: Path, models: tuple[str, ...] = MODELS, **settings: Any) -> Path:
+    for number in range(len(SAMPLES)):
+        write_tone(place / "tones" / f"clip{number:04}.wav", 200.0 + 50 * number, 0.2)
+    with Store.open(str(place / "audiocapbench.db")) as store:
+        for model in models:
+            add_model(store, model)
+    wanted: dict[str, Any] = {
+        "name": "trial",
+        "kind": "pairs",
+        "people": ["ana", "ben"],
+        "benchmark": "made",
+    }
+    wanted |= {"audio": "tones", "listen": 0, "confidence": False} | settings
+    lines = [f"{name} = {json.dumps(value)}" for name, value in wanted.items() if value is not None]
+    (place / "arena.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return place / "arena.toml"
+
+
+def add_model(store: Store, model: str) -> int:
+    """A run whose captions tell its model only to who knows the code."""
+    texts = {one.id: f"{said(model)} caption of {one.id} {EVIL}" for one in SAMPLES}
+    scores = {one.id: 0.9 if model == MODELS[0] else 0.1 for one in SAMPLES}
+    return put_run(store, MadeRun(model, {"rouge_l": scores}, texts=texts), SAMPLES).id
+
+
+def said(model: str) -> str:
+    return f"{sum(map(ord, model))}"
 
 
 @dataclass

@@ -148,3 +148,13 @@ def test_intervals_hold_the_truth_where_people_and_clips_differ(
     if not any(true):
         wrong = [any(tuple(rank) != (1, 3) for rank in one.ranks) for one in found]
         assert np.mean(wrong) <= 0.08
+
+
+def test_votes_of_one_person_rank_without_intervals() -> None:
+    votes = [
+        Vote("one", "two", said, "ana", clip) for said, clip in ((1, "x"), (-1, "y"), (0, "z"))
+    ]
+    found = strengths(votes)
+    assert {one.interval for one in found.models.values()} == {None}
+    assert {*map(str, found.ranks)} == {"1–2"}
+    assert found.votes == {"one": 3, "two": 3}

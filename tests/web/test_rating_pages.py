@@ -15,7 +15,15 @@ needs_program("chromium")
 
 from audiocapbench.store import Store
 from browser import PATIENCE_S, complaints_of_axe, forget, launched, waited_for
-from rating_project import RatingServer, process_serving, serving, start, stop, write_project
+from rating_project import (
+    RatingServer,
+    process_serving,
+    serving,
+    start,
+    stop,
+    write_arena,
+    write_project,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -330,3 +338,26 @@ def test_a_phone_shows_all_of_it_in_light_and_dark(
             one.check_access()
             assert one.complaints == []
             phone.leave()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_arena_is_voted_in_on_a_phone_and_ranks_for_who_looks_on(
+    tmp_path: Path, phones: dict[str, Context], scheme: str
+) -> None:
+    with serving(write_arena(tmp_path), arena=True) as server:
+        one = Page(phones[scheme], server, "ana")
+        for done, key in enumerate(("1", "2", "0", "b", "1", "2")):
+            one.count(f"{done} done")
+            one.press(key, "Enter")
+        one.count("6 done")
+        one.check_access()
+        look = Page(phones[scheme], server, "", "admin")
+        look.page.get_by_text("How often scores prefer what people do in trial").wait_for()
+        for page in (one, look):
+            assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
+            assert page.complaints == []
+        look.check_access()
+    phones[scheme].leave()
+    votes = [answer["vote"] for answer in said(tmp_path).values()]
+    assert len(votes) == 6
+    assert {"tie", "both_bad"} < {*votes}

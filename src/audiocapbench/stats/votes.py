@@ -85,7 +85,8 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     freedom = max(worth - 1, 1.0)
     far = student(freedom) * spread[:count] / (shares * (1 - shares))
     ends = expit(logit(shares) + np.array([-far, far])).T.tolist()
-    p = 2 * stdtr(freedom, -np.abs(apart @ values) / spread[count:])
+    # Of one person, or on one clip, scores add up to nothing: no spread, and nothing is known.
+    p = 2 * stdtr(freedom, -np.abs(apart @ values) / np.maximum(spread[count:], 1e-12))
     sure = corrected(np.where(known[pairs].all(axis=0), p, 1.0), Correction.HOLM) < ALPHA
     order = np.argsort(-values[:-1], kind="stable").tolist()
     found = {
