@@ -314,42 +314,39 @@ def _told_orders(
 
 
 def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every caption with an event that comes after another told as heard with it, and the
-    reverse."""
+    """Every caption that tells what is heard at once as in turn, or what comes after as at once."""
     for caption in captions.captions:
-        tokens, clauses = caption.tokens, clauses_of(caption.tokens)
-        if "." in tokens or not PRONOUNS.isdisjoint(tokens):
+        clauses, told_by_others = clauses_of(caption.tokens), caption.clip.others(caption.number)
+        if "." in caption.tokens or not PRONOUNS.isdisjoint(caption.tokens):
             continue
         for place, (before, clause) in enumerate(pairwise(clauses), 1):
-            others, events = _other_times(clause), (core(before.tokens), core(clause.tokens))
-            told_by = before.tokens[-1] in AUXILIARIES or len(others) == 0
-            if told_by or not all(events) or events[0] & events[1]:
-                continue
-            at_once = _without_marks(clause.joint) in _AT_ONCE_JOINTS
-            if at_once and before.form == OTHER:
+            joint, events = _without_marks(clause.joint), (core(before.tokens), core(clause.tokens))
+            own = _TOGETHER if joint in _AT_ONCE_JOINTS else _IN_TURN
+            others = _other_times(before, clause, joint)
+            if not others or not all(events) or events[0] & events[1]:
                 continue
             # One may be mistaken: another reference, where there is one, tells the same.
-            own, told = _TOGETHER if at_once else _IN_TURN, _told_orders(caption, *events)
-            if told == {own} or not caption.clip.others(caption.number):
+            if not told_by_others or _told_orders(caption, *events) == {own}:
                 end = len(_joined(clauses[:place])) + len(clause.joint)
                 for other in others:
-                    start = end - len(_without_marks(clause.joint))
-                    yield caption.replaced("attribute", start, end, other)
+                    yield caption.replaced("attribute", end - len(joint), end, other)
 
 
-def _other_times(clause: Clause) -> tuple[Tokens, ...]:
+def _other_times(before: Clause, clause: Clause, joint: Tokens) -> tuple[Tokens, ...]:
     """What says that a clause's event is heard at once with the one before, or else after it."""
-    joint, then = _without_marks(clause.joint), ("and", "then")
-    if joint in _AT_ONCE_JOINTS and clause.form != OTHER:
-        # "After leaves are rustling" reads odd.
-        steady = clause.form == GERUND or not AUXILIARIES.isdisjoint(clause.tokens)
-        plain = () if steady or joint == ("with",) else (_BEFORE, _AFTER, then)
-        return plain or ((_FOLLOWED, then) if clause.form == GERUND else (then,))
-    if joint not in _ORDERED | {_AFTER}:
+    then = ("and", "then")
+    if not AUXILIARIES.isdisjoint(before.tokens[-1:]):  # "are followed by"
         return ()
-    if clause.form == FINITE and joint != _FOLLOWED:
-        return ("while",), ("as",)
-    return (("with",),) if clause.form == GERUND or joint == _FOLLOWED else ()
+    if joint in _AT_ONCE_JOINTS and OTHER not in (before.form, clause.form):
+        if clause.form == GERUND:
+            return _FOLLOWED, then
+        # "After leaves are rustling" reads odd.
+        steady = joint == ("with",) or not AUXILIARIES.isdisjoint(clause.tokens)
+        return (then,) if steady else (_BEFORE, _AFTER, then)
+    if joint == _FOLLOWED or (joint in _ORDERED and clause.form == GERUND):
+        return (("with",),)
+    finite = clause.form == FINITE and joint in _ORDERED | {_AFTER}
+    return (("while",), ("as",)) if finite else ()
 
 
 def _one_subject(first: Tokens, second: Tokens, joint: Tokens) -> _Parts | None:
