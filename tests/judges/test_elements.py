@@ -79,6 +79,15 @@ def test_what_references_do_not_name_is_an_invention(judge: Elements) -> None:
     assert "unsupported: guitar, plays, man, talks" in verdict.reasoning
 
 
+def test_the_reason_names_what_counts_as_invented_and_no_other(judge: Elements) -> None:
+    far = judged(judge, "A dog barks loudly in the distance", ["A dog barks"])
+    assert far.scores["hallucination"] == 10
+    assert "unsupported: nothing (not counted: loudly, distance)." in far.reasoning
+    vague = judged(judge, "A sound is heard", ["A dog barks"])
+    assert vague.scores["hallucination"] == 5
+    assert vague.reasoning.endswith("It names nothing in particular.")
+
+
 def test_what_the_prediction_leaves_out_costs_completeness_alone(judge: Elements) -> None:
     whole = judged(judge, "A dog barks then a car drives away", DOG_THEN_CAR)
     part = judged(judge, "A dog barks", DOG_THEN_CAR)

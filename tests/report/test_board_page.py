@@ -5,6 +5,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -270,3 +271,23 @@ def test_a_copied_table_runs_in_no_spreadsheet(visit: Opener, tmp_path: Path) ->
         seen.page.click(f".tools .share button:has-text('{form}')")
         seen.says(".tools .share [role=status]", f"{form}: copied")
         assert words in seen.page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_question_shows_its_options_and_no_words_as_right(visit: Opener, tmp_path: Path) -> None:
+    options = ("B. a dog | A. a cat | C. rain",)
+    samples = tuple(replace(one, references=options) for one in made_samples(12))
+    scores = {"choice": {one.id: 0.0 for one in samples}}
+    texts = {one.id: "A. a cat" for one in samples}
+    with Store.open("sqlite:///:memory:") as store:
+        runs = [put_run(store, MadeRun("made/one", scores, texts=texts), samples)]
+        data = gathered_runs(store, runs)
+        html.write_report(store, data, tmp_path / "page.html", title="Questions")
+    seen = visit(f"{(tmp_path / 'page.html').as_uri()}#clip=s0000")
+    assert seen.page.inner_text(".refs h3") == "Options"
+    shown = seen.page.locator(".refs li").all_inner_texts()
+    assert [one.split() for one in shown] == [
+        ["A.", "a", "cat"],
+        ["B.", "a", "dog", "right"],
+        ["C.", "rain"],
+    ]
+    assert seen.page.locator("#clip mark").count() == 0

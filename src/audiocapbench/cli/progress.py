@@ -13,7 +13,8 @@ from rich import progress as rich_bars
 from rich.text import Text
 
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.benchmarks.registry import FILE, takes_argument
+from audiocapbench.benchmarks.registry import FILE, list_benchmarks, takes_argument
+from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import ask, print_json, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
@@ -220,8 +221,10 @@ def _advise(store: Store, check: StoredCheck, run: Run) -> None:
         data = f" --data {root}"
     elif takes_argument(run.benchmark):
         data = f" --benchmark {name} --data {root}"
-    else:
+    elif any(one.name == base_name(run.benchmark) for one in list_benchmarks()):
         data = f" --data {name}"
+    else:  # of a file whose place nobody has noted
+        return
     if dataset.missing and (is_folder or takes_argument(run.benchmark, "skip_missing")):
         data += " --skip-missing"
     does = f"audiocapbench judges check {quote(check.judge)}{data}{store.option}"

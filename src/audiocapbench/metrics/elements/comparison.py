@@ -5,7 +5,13 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from audiocapbench.metrics.elements.matching import Matches, ReferenceElements, gather, match
+from audiocapbench.metrics.elements.matching import (
+    Claim,
+    Matches,
+    ReferenceElements,
+    gather,
+    match,
+)
 from audiocapbench.metrics.elements.splitting import Element, ElementKind, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.encoders import Encoder, load
@@ -67,7 +73,10 @@ class ElementScores(NamedTuple):
             for one in claims
             if one.support >= _UNSUPPORTED and one.element.kind is not ElementKind.VAGUE
         ]
-        unsupported = [one.element for one in claims if one.support < _UNSUPPORTED]
+        unsupported = [one for one in claims if one.support < _UNSUPPORTED]
+        invented = [one.element for one in unsupported if _is_named(one)]
+        qualities = [one.element for one in unsupported if not _is_named(one)]
+        aside = f" (not counted: {_listed(qualities)})" if qualities else ""
         # From what most references agree on to what one mentions.
         references = self.references
         demands = references.affirmed + references.quoted + references.denied
@@ -75,13 +84,14 @@ class ElementScores(NamedTuple):
         missing = [demands[place] for place in heaviest if not covers[place]]
         remarks = {
             " The order of events is the other way round.": turned > agreed,
+            " It names nothing in particular.": _names_nothing(claims),
             " The caption breaks off.": self.unfinished,
             " It does not read as a sentence.": self.broken > _TOLD_FROM,
             " It is longer than any reference.": self.excess > _TOLD_FROM,
         }
         return (
             f"Matched: {_listed(kept)}; missing: {_listed(missing)}; "
-            f"unsupported: {_listed(unsupported)}."
+            f"unsupported: {_listed(invented)}{aside}."
         ) + "".join(remark for remark, holds in remarks.items() if holds)
 
 
@@ -156,15 +166,14 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
     if pairs := agreed + turned + unstated:
         demanded += _ORDER_WEIGHT
         covered += _ORDER_WEIGHT * (agreed + unstated / 2) / pairs
-    named = [c for c in claims if c.element.denied or c.element.kind not in _QUALITIES]
+    named = [c for c in claims if _is_named(c)]
     named_total = sum([c.weight for c in named])
     invented = sum([c.weight for c in named if c.support < _UNSUPPORTED])
     if result.unfinished:
         total, named_total = total + _UNFINISHED_WEIGHT, named_total + _UNFINISHED_WEIGHT
         invented += _UNFINISHED_WEIGHT
     faithful = 1 - invented / named_total if named_total else 1.0
-    kinds = {c.element.kind for c in claims}
-    if ElementKind.VAGUE in kinds and not kinds - {ElementKind.VAGUE, ElementKind.ATTRIBUTE}:
+    if _names_nothing(claims):
         faithful = min(faithful, _NOTHING_NAMED)
     # How much is said, whether right or not, of what a reference says; a word counts once.
     amounts = {
@@ -184,6 +193,16 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
         "hallucination": 10 * faithful,
     }
     return result._replace(scores=scores, matches=matches)
+
+
+def _is_named(claim: Claim) -> bool:
+    """Whether a claim can be a hallucination; of how something sounds, references say little."""
+    return claim.element.denied or claim.element.kind not in _QUALITIES
+
+
+def _names_nothing(claims: Iterable[Claim]) -> bool:
+    kinds = {one.element.kind for one in claims}
+    return ElementKind.VAGUE in kinds and not kinds - {ElementKind.VAGUE, ElementKind.ATTRIBUTE}
 
 
 def _listed(elements: Iterable[Element]) -> str:

@@ -62,14 +62,14 @@ def provider_of(model: str) -> str:
 def families(models: Iterable[str]) -> dict[str, int]:
     """The family of each model by number: what offers it, and the letters that its name begins by.
 
-    An endpoint's is that of what it serves, wherever.
+    An endpoint's is that of what it serves, wherever; each control is one of its own.
     """
     numbers: dict[tuple[str, str], int] = {}
     found = {}
     for model in models:
         provider, _, name = model.partition("@")[0].partition("/")
         letters = re.match(r"[^\W\d_]*", name.rpartition("/")[2].lower())
-        family = (provider, "" if provider == "control" or not letters else letters[0])
+        family = (provider, name if provider == "control" or not letters else letters[0])
         found[model] = numbers.setdefault(family, len(numbers))
     return found
 

@@ -1,5 +1,14 @@
 // One sample in full: its sound, its references, and the models side by side.
 
+// What people wrote; or the options of a question, which its reference holds with the right one first.
+function written(board, clip, marks = () => []) {
+  const options = clip.references.length === 1 && board.scorers.some((one) => one.label === "choice") ? clip.references[0].split(" | ") : [];
+  const isChoice = options.length > 1 && options.every((one) => /^[A-Z]\. \S/.test(one));
+  const texts = isChoice ? [...options].sort() : clip.references;
+  const lines = texts.map((text) => foreign("li", "text", ...marked(text, marks(text)), ...(isChoice && text === options[0] ? [" ", make("span", "badge", "right")] : [])));
+  return { isChoice, element: make("div", "refs", make("h3", "", isChoice ? "Options" : "People wrote"), make("ul", "", ...lines)) };
+}
+
 class ClipView {
   constructor(app, box, actions) {
     this.app = app;
@@ -36,9 +45,9 @@ class ClipView {
     }
     this.clip = clip;
     this.query = query;
-    const references = make("div", "refs", make("h3", "", "People wrote"), this.references(clip));
+    const references = written(this.app.board, clip, (text) => hits(text, query.search));
     const asked = fold("What was asked", foreign("p", "soft text", clip.instruction), clip.details ? foreign("p", "soft text", clip.details) : null);
-    this.box.replaceChildren(this.header(clip), this.player.element, references, this.answers(clip), asked);
+    this.box.replaceChildren(this.header(clip), this.player.element, references.element, this.answers(clip, references.isChoice), asked);
   }
 
   header(clip) {
@@ -52,16 +61,13 @@ class ClipView {
     return make("header", "", make("div", "", title, between), make("p", "soft", foreign("bdi", "", `${facts.join(" · ")} · `), link));
   }
 
-  references(clip) {
-    return make("ul", "", ...clip.references.map((text) => foreign("li", "text", ...marked(text, hits(text, this.query.search)))));
-  }
-
-  answers(clip) {
-    const known = new References(clip.references);
-    const cards = make("div", "cards", ...this.query.shown.map((model) => this.card(model, clip.answers[model], known)));
+  // Words are held to the references but the one that an answer is itself; an answer to a question, to none.
+  answers(clip, isChoice) {
+    const others = ({ note }) => clip.references.filter((_, place) => isChoice || !note.startsWith(`reference ${place + 1}, `));
+    const cards = make("div", "cards", ...this.query.shown.map((model) => this.card(model, clip.answers[model], isChoice ? null : new References(others(clip.answers[model])))));
     if (!this.query.shown.length) cards.append(make("p", "soft", "No model is chosen."));
     const legend = make("p", "soft legend-words", make("mark", "match", "in the references"), " ", make("mark", "extra", "not in them"), " ", make("span", "miss", "left out"));
-    return make("div", "", make("div", "answers-head", make("h3", "", "Models said"), legend), cards);
+    return make("div", "", make("div", "answers-head", make("h3", "", "Models said"), isChoice ? null : legend), cards);
   }
 
   card(model, answer, known) {
@@ -70,7 +76,7 @@ class ClipView {
     const box = make("section", `answer${one.control ? " control" : ""}`);
     const title = make("h4", "", foreign("span", "", plain(one.label)), make("span", answer.status === "ok" ? "badge" : "badge bad", answer.status));
     box.append(title);
-    const read = known.read(answer.text);
+    const read = known?.read(answer.text) ?? { ranges: [], missing: [] };
     if (answer.text) box.append(foreign("p", "text", ...marked(answer.text, [...read.ranges, ...hits(answer.text, this.query.search)])));
     if (answer.note) box.append(make("p", "soft", `(${answer.note})`));
     if (answer.error) box.append(foreign("p", "warning text", answer.error));

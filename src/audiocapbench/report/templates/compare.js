@@ -142,8 +142,7 @@ class CompareView {
     this.detail.replaceChildren(
       foreign("h2", "", plain(clip.id)),
       this.player.element,
-      make("h3", "", "People wrote"),
-      make("ul", "refs", ...clip.references.map((text) => foreign("li", "text", text))),
+      written(board, clip).element,
       make("p", "soft", "Words that only one of the two says are ", make("mark", "only", "marked"), "."),
       make("div", "cards", ...said),
       make("p", "soft", link),

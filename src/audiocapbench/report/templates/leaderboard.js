@@ -67,7 +67,7 @@ class LeaderboardView {
       const cell = board.rows.length ? board.estimates[board.headline][best] : null;
       const ends = span(cell, scorer.digits);
       const said = cell ? `${label(best)} ${board.models.length > 1 ? "has the highest" : "has"} ${plain(scorer.label)}: ${fixed(cell.value, scorer.digits)}${ends ? ` (${ends})` : ""}` : `No model has a score of ${plain(scorer.label)}`;
-      words_ = `${said} on ${count(board.samples, "sample")}.`;
+      words_ = `${said} on ${count(cell?.n || board.samples, "sample")}.`;
       if (source.partial) lines.push("Who is surely better is being tested.");
       else if (board.models.length < 2) lines.push("Run another model on the same clips to see which is better.");
       else if (!board.ranking.ranked) lines.push(`Not tested here by this score: “audiocapbench leaderboard ${scorer.judge ? "--judge" : "--metric"} '${plain(scorer.judge ?? scorer.label)}'” does.`);
@@ -186,7 +186,8 @@ class LeaderboardView {
     const chosen = this.app.state.get("cols");
     const all = this.columns();
     if (chosen) return all.filter((one) => chosen.split("\n").includes(one.key));
-    const scores = all.filter((one) => one.scored).slice(0, Math.max(0, Math.floor((innerWidth - 940) / 84)));
+    const common = (one) => 2 * this.app.board.rows.filter((model) => isNumber(one.value(model))).length > this.app.board.rows.length;
+    const scores = all.filter((one) => one.scored && common(one)).slice(0, Math.max(0, Math.floor((innerWidth - 940) / 84)));
     return all.filter((one) => scores.includes(one) || ["categories", "covered", "departs", "facts"].includes(one.key));
   }
 
@@ -221,8 +222,10 @@ class LeaderboardView {
     this.tools.querySelector(".share")?.remove();
     this.tools.append(box.querySelector(".share"));
     const lines = references.map((one) => `${one.name} ${fixed(one.value, scorer.digits)}`).join(", ");
+    const shown = [board.headline, ...board.scorers.keys()].filter((number) => number === board.headline || columns.some((one) => one.key === board.scorers[number].label));
+    const notes = board.boards.filter((one) => one.scorers.some((number) => shown.includes(number) && board.scorers[number].column === "hallucination")).map((one) => one.note);
     const joined = ranking.pairs.length ? "Rows that a line joins cannot be told apart; in brackets are the places that the tests leave open. " : "";
-    box.append(make("p", "soft legend", `${joined}Bands: 95 % intervals over clips.${lines ? ` Dashed lines: ${lines}.` : ""} ${board.boards.map((one) => one.note).join(" ")}`));
+    box.append(make("p", "soft legend", `${joined}Bands: 95 % intervals over clips.${lines ? ` Dashed lines: ${lines}.` : ""} ${notes.join(" ")}`));
     return box;
   }
 
@@ -370,7 +373,7 @@ class LeaderboardView {
     const rows = pairs.map((one) => row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), chance(one.p_adjusted).replace(/^p (= )?/, ""), one.different ? "yes" : "no"));
     const way = `Intervals: ${board.method}, left out for fewer than ${board.fewest} samples.`;
     const every = rows.length ? fold(`Every pair (${rows.length.toLocaleString("en")})`, table("Every pair, table", ["models", "difference", "samples", "p, corrected", "significant"], rows)) : null;
-    return card("What the tests say", "", every, board.notes.length ? list(board.notes.map(plain), "notes soft") : null, make("p", "soft", way));
+    return card("What the tests say", "", every, board.notes.length ? list(board.notes.map((one) => plain(one).replace(/^Models that share a letter/, "Rows that a line joins")), "notes soft") : null, make("p", "soft", way));
   }
 
   // What can stand on an axis: any score, and what it costs and takes.
