@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +19,11 @@ for _package in ("pyarrow", "huggingface_hub", "datasets"):
     needs(_package)
 
 from audiocapbench import open_benchmark
-from audiocapbench.benchmarks.benchmark_file import open_file, read_benchmark_file, shelf
+from audiocapbench.benchmarks.benchmark_file import LICENCES, open_file, read_benchmark_file, shelf
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.judges.registry import find_contract
+from audiocapbench.signature import Signature
+from audiocapbench.store.records import overall_of
 from command import run_command
 from fakes.faults import Plan, half
 from fakes.http_server import HttpServer, Request, Response
@@ -323,6 +327,24 @@ instruction = "question"
 options = ["one", "two"]
 references = "right"
 """
+
+
+def test_the_examples_of_the_docs_run(mine: Path, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/benchmarks/file.md").read_text("utf-8")
+    questions, judge = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[1:]
+    assert all(one in page for one in LICENCES)
+    path, said = tmp_path / "questions.toml", "a.wav,What?,rain,a dog,wind,C\n"
+    path.write_text(questions, "utf-8")
+    (tmp_path / "questions.csv").write_text(f"clip,question,a,b,c,right\n{said}")
+    run = ("run", str(path), "--model", "control/right", "--store", str(tmp_path / "s.db"))
+    done = run_command(*run, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["n"] == 1
+    (tmp_path / "judge.toml").write_text(judge, "utf-8")
+    held = find_contract(str(tmp_path / "judge.toml"))
+    reply = '{"accuracy": 5, "detail": 2, "reasoning": "x"}'
+    made = Signature("judge", held.made_with)
+    assert overall_of(held.parse(reply).scores, made) == pytest.approx(7.5)
 
 
 def test_turned_options_are_another_benchmark_than_those_as_they_stand(
