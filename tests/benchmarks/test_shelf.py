@@ -19,7 +19,8 @@ for _package in ("pyarrow", "huggingface_hub", "datasets"):
     needs(_package)
 
 from audiocapbench import open_benchmark
-from audiocapbench.benchmarks.benchmark_file import LICENCES, open_file, read_benchmark_file, shelf
+from audiocapbench.benchmarks.benchmark_file import open_file, read_benchmark_file, shelf
+from audiocapbench.benchmarks.file_keys import LICENCES
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.registry import find_contract
 from audiocapbench.signature import Signature
@@ -260,6 +261,9 @@ def test_a_users_file_runs_like_a_name(mine: Path, tmp_path: Path) -> None:
         ("samples = 2", 'sha256 = "no"', "expected.sha256: is 'no': string should match pattern"),
         ('folder = "."', 'folder = "."\nsplit = "test"', "data.split: goes with a hub"),
         ('name = "mine"', 'name = "clotho"', "'clotho' is a shipped benchmark; choose another"),
+        ('name = "mine"', 'name = "audiocapbench"', "is a shipped benchmark; choose another"),
+        ("[expected]", '[traits]\nmetrics = ["metor"]\n[expected]', "did you mean 'meteor'?"),
+        ("[expected]", '[traits]\njudge = "no.toml"\n[expected]', "traits.judge: there is no file"),
         ("[expected]", '[traits]\nheadline = "bleu_9"\n[expected]', "'bleu_9' is not among"),
         ("[expected]", "[traits]\nmetrix = []\n[expected]", "traits: metrix"),
         ("[expected]", "[expected", "is not TOML"),
