@@ -100,6 +100,7 @@ def test_a_good_annotation_passes_every_rule_in_every_domain() -> None:
         ({"Sound_Caption": "Step 4: a dog barks."}, "wording", "placeholder"),
         ({"Sound_Caption": "Describe a dog that barks."}, "wording", "itself"),
         ({"Main_Caption": "None"}, "wording", "single word"),
+        ({"Main_Caption": "Stock prices fell sharply again."}, "likeness", "unlike its other"),
         ({"Sound_Caption": "A dog barks through heavy distor"}, "wording", "cut off"),
         ({"Sound_Caption": "Event taxonomy and spatial relationships"}, "wording", "prompt's own"),
         ({"Sound_Caption": "A dog barks, classified as 00A."}, "wording", "prompt's own"),
@@ -140,7 +141,7 @@ def test_what_breaks_a_rule_is_rejected_with_the_reason(
     ],
 )
 def test_ordinary_words_are_not_taken_for_figures_or_metadata(text: str) -> None:
-    assert failed(case("SMA", Main_Caption=text)) == {}
+    assert failed(case("SMA", Main_Caption=text)).keys() <= {"likeness"}
 
 
 def test_what_is_no_speech_may_be_said_to_be_none() -> None:

@@ -9,11 +9,15 @@ from functools import lru_cache
 from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
+import numpy as np
+
 from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
 from audiocapbench.annotate.stage import NONE, Annotation, prompt
 from audiocapbench.benchmarks.mecat.claims import claims
 from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.metrics.elements.splitting import split, words_that_are
+from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.shipped import patterns
 from audiocapbench.metrics.text import plain
 from audiocapbench.metrics.wordnet import begins_a_word, synonyms
@@ -24,6 +28,7 @@ _LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
 _NAME_RUN, _CLAUSE, _CHOICE = 3, 5, 4
+_LEAST_LIKE = 0.08  # a cosine; of real annotations all but one in a hundred have it
 _FAULTS = patterns(*_LISTS)
 _CLIPPED = ("reverb", "synth", "synths")
 _OF_QUESTIONS = ("speaks of itself or to a reader", "says nothing")
@@ -226,6 +231,23 @@ def repetition(case: ClipCase) -> Iterator[str]:
         yield f"{_SAME_ANSWERS} answers or more are the same"
 
 
+def likeness(case: ClipCase) -> Iterator[str]:
+    """Each wording of a view means what the others do: what is put in place of one does not."""
+    for view, texts in case.annotation.captions.items():
+        vectors = np.stack([_vector(one) for one in texts])
+        for place, own in enumerate((vectors @ vectors.T).tolist(), 1):
+            others = sum(own) - own[place - 1]
+            if texts[0] != NONE and others < _LEAST_LIKE * (len(own) - 1):
+                yield f"{view} caption {place} is unlike its other wordings"
+
+
+@_remembered
+def _vector(text: str) -> Vectors:
+    (vector,) = load().encode([text])
+    found: Vectors = vector
+    return found
+
+
 @_remembered
 def _loops(text: str) -> bool:
     """Whether some words come three times in a row, or three or more of them twice."""
@@ -274,6 +296,7 @@ RULES = {
         wording,
         title,
         repetition,
+        likeness,
         questions,
     )
 }

@@ -37,7 +37,8 @@ def self_test(
         for kind in ("errors", "alike"):
             texts = [own[kind][n % len(own[kind])] for n in range(_TRIALS) if fit and own[kind]]
             made = (_planted(draw.choice(fit), own["place"], text, draw, lists) for text in texts)
-            found[kind] = [bool(broken_rules(one)) for one in made]
+            # Neither kind is of the clip: to be unlike its captions says nothing of a rule.
+            found[kind] = [bool(broken_rules(one).keys() - {"likeness"}) for one in made]
         rows.append(_row(name, found["errors"], found["alike"]))
     return [*rows, _row(OTHER_CLIP, others or [False] * bool(cases), [])]
 
@@ -92,18 +93,14 @@ def below_bar(rows: Sequence[Mapping[str, Any]]) -> str:
     recall = sum(caught) / len(caught)
     if recall >= LEAST_CAUGHT and lost <= MOST_LOST * alike:
         return ""
-    return (
-        f"its checks catch {recall:.0%} of planted errors and lose {lost:,} of {alike:,} good ones"
-    )
+    of_good = f"lose {lost:,} of {alike:,} good ones"
+    return f"its checks catch {recall:.0%} of planted errors and {of_good}"
 
 
 def self_test_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    parts = ("recall", "precision")
     shown = [
-        {**one}
-        | {
-            part: ValueWithInterval(one[part], one[f"{part}_ci"])
-            for part in ("recall", "precision")
-        }
+        {**one} | {part: ValueWithInterval(one[part], one[f"{part}_ci"]) for part in parts}
         for one in rows
     ]
     names = ("class", "planted", "caught", Column("recall", form="%"), "alike", "lost")

@@ -119,14 +119,10 @@ def _mecat_run(number: int, store: Store) -> tuple[Run, str]:
     return run, benchmark
 
 
-def _scorers(name: ScorerName) -> tuple[Scorer, Scorer, Scorer]:
-    parts = (ScorerName(f"date_{part}", name.options) for part in (SIMILARITY, "discriminability"))
-    similarity, discriminability = (Scorer(str(part)) for part in parts)
-    return Scorer(str(name)), similarity, discriminability
-
-
 def group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
-    whole, *parts = _scorers(name)
+    whole = Scorer(str(name))
+    sides = (ScorerName(f"date_{part}", name.options) for part in (SIMILARITY, "discriminability"))
+    parts = [Scorer(str(one)) for one in sides]
     order = [one for one in (*GROUPS, *QA_CATEGORIES) if one in table.categories]
     groups = {}
     for group in dict.fromkeys([*order, *table.categories]):
@@ -134,9 +130,9 @@ def group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
         estimate = table.point(whole, key)
         if estimate.value is None:
             continue
-        similarity, discriminability = (table.point(one, key).value for one in parts)
+        likeness, apart = (table.point(one, key).value for one in parts)
         statistics, present = table.group(whole, key).arrays([table.sample_scores(whole)])
-        dates = (similarity, discriminability, estimate.value, statistics[present])
+        dates = (likeness, apart, estimate.value, statistics[present])
         groups[group] = GroupScore(estimate.n, estimate.coverage.total, *dates)
     return groups
 
