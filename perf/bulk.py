@@ -1,0 +1,129 @@
+"""Much at once, each in processor seconds against its goal: ``import``, ``site``, and ``view``.
+
+    python perf/bulk.py --captions 20000 --models 60 --clips 100 --store made-up.db
+
+Captions are made up. The store is one that ``perf/view.py --keep`` made; without it nothing is said
+of ``view``. Goals are of 60,000 captions, 200 models and 20,000 clips: fewer have their share.
+"""
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audiocapbench.library.running import import_run
+from audiocapbench.store import Store
+from report import Texts
+
+METRICS = "meteor,bleu_1,rouge_l"
+IMPORT_S, SITE_S, ANSWER_S = 20.0, 15.0, 1.0
+
+
+def measured(name: str, goal_s: float, work: Callable[[], Any]) -> None:
+    """Do it, and print how many times its goal it took."""
+    began = time.process_time()
+    work()
+    took = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{name}: {took:.2f} s of {goal_s:.2f} ({took / goal_s:.2f}×), peak {peak:,.0f} MB")
+
+
+def write_lines(path: Path, role: str, texts: list[Any]) -> Path:
+    """A file of captions or references."""
+    lines = (json.dumps({"id": f"clip {at}", role: one}) for at, one in enumerate(texts))
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def measure_import(folder: Path, count: int) -> None:
+    """Captions of one model, read, kept and scored."""
+    texts = Texts(1)
+    references = [[texts.sentence(12) for _ in range(3)] for _ in range(count)]
+    given = write_lines(folder / "captions.jsonl", "prediction", [one[0] for one in references])
+    held_to = write_lines(folder / "references.jsonl", "references", references)
+    how: Any = {"references": held_to, "model": "made-up", "metrics": METRICS}
+    at = str(folder / "import.db")
+    goal = IMPORT_S * count / 60_000
+    measured(f"import of {count:,} captions", goal, lambda: import_run(given, store=at, **how))
+
+
+def measure_site(folder: Path, models: int, clips: int) -> None:
+    """A site of runs whose captions are a reference with other words here and there."""
+    from audiocapbench.report.site.pages import write_site
+    from audiocapbench.report.site.submission import check_submissions, make_submission
+
+    texts, draw = Texts(2), np.random.default_rng(2)
+    references = [[texts.sentence(12) for _ in range(3)] for _ in range(clips)]
+    held_to = write_lines(folder / "held.jsonl", "references", references)
+    at = str(folder / "site.db")
+    for model in range(models):
+        kept = draw.random((clips, 60)) < 0.2 + 0.6 * model / models
+        said = [
+            " ".join(
+                word if good else "hum" for word, good in zip(one[0].split(), own, strict=False)
+            )
+            for one, own in zip(references, kept, strict=True)
+        ]
+        given = write_lines(folder / "said.jsonl", "prediction", said)
+        import_run(given, references=held_to, model=f"lab/{model}", metrics=METRICS, store=at)
+
+    def work() -> None:
+        with Store.open(at) as store, Store.open(str(folder / "checked.db")) as checking:
+            given = [(str(one.id), make_submission(store, one.id)) for one in store.runs()]
+            write_site(checking, check_submissions(checking, given), folder / "site", "Made up")
+
+    measured(f"site of {models} models on {clips} clips", SITE_S * models / 200, work)
+
+
+def measure_view(at: str) -> None:
+    """What each tab of ``view`` asks first, and a first search."""
+    from audiocapbench.web.app import Boards
+    from audiocapbench.web.board_list import ListQuery
+
+    with Store.open(at) as store:
+        samples = Boards(store).samples()
+        runs = [one.id for one in store.runs()]
+        shown = {"runs": ",".join(map(str, runs)), "score": "meteor"}
+
+        def ask(name: str, **query: str) -> None:
+            chosen = ListQuery.model_validate(shown | query)
+            measured(f"view: {name}", ANSWER_S, lambda: samples.page(chosen, 0, 100))
+
+        ask("the list")
+        ask("first search", search="nowhere")
+        ask("search in letters that are not ASCII's", search="élan")
+        ask("sorted by a score", sort="lowest")
+        ask("where models differ", sort="differ")
+        ask("not asked", status="not asked")
+        meteor = ListQuery.model_validate(shown).score
+        measured("view: two models", ANSWER_S, lambda: samples.duel(*runs[:2], meteor))
+        # Last: what it begins goes on beside.
+        measured("view: the board", ANSWER_S, Boards(store).document)
+
+
+def main() -> None:
+    """Make, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--captions", type=int, default=20_000)
+    parser.add_argument("--models", type=int, default=60)
+    parser.add_argument("--clips", type=int, default=100)
+    parser.add_argument("--store", help="made by perf/view.py --keep")
+    arguments = parser.parse_args()
+    for measure, sizes in (
+        (measure_import, (arguments.captions,)),
+        (measure_site, (arguments.models, arguments.clips)),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            measure(Path(folder), *sizes)
+    if arguments.store:
+        measure_view(arguments.store)
+
+
+if __name__ == "__main__":
+    main()
