@@ -38,7 +38,7 @@ def score(text: str, reference: str = REFERENCE) -> float:
         ),
         *("The answer is B.", "Answer: B", "The correct option is (B)", "the answer is B because"),
         *("A dog", "a dog.", "A dog barks", "It is a dog.", "I hear a dog", REFERENCE),
-        *("The right choice is B, a dog.", "Option B"),
+        *("The right choice is B, a dog.", "Option B", "B. A dog, not a cat", "B: it is no cat"),
     ],
 )
 def test_the_right_option_is_read(text: str) -> None:
@@ -51,6 +51,7 @@ def test_the_right_option_is_read(text: str) -> None:
         *("A", "C. Rain", "A cat", "D", "", "I cannot tell", "A or B", "(A) or (B)", "E"),
         *("A dog and rain", "It is not a dog", "a cat and a dog", "A. A dog", "The answer is A."),
         *("A man speaks", "I think it is a bird", "B or C: the answer is C", "dog"),
+        *("B. A cat", "(B) Rain", "The answer is B: a dog and rain", "**B**: rain, I think"),
     ],
 )
 def test_another_option_none_or_several_are_wrong(text: str) -> None:

@@ -31,7 +31,7 @@ def choice(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> M
     """1 where an answer names the right option and no other, by letter or in words, else 0."""
     pairs = zip(predictions, references, strict=True)
     scores = [float(_named(text, _options(own[0]))) for text, own in pairs]
-    signature = sign(CHOICE, read="letter-or-words", several="wrong", none="wrong", protocol=1)
+    signature = sign(CHOICE, read="letter-or-words", several="wrong", none="wrong", protocol=2)
     return MetricResult.of_means(CHOICE, signature, np.array(scores))
 
 
@@ -49,7 +49,8 @@ def _options(reference: str) -> dict[str, str]:
 
 def _named(prediction: str, options: dict[str, str]) -> bool:
     """Whether an answer names the first of the options, and only that."""
-    text = prediction.partition(BETWEEN)[0].strip()
+    text, of_a_reference, _ = prediction.strip().partition(BETWEEN)
+    text = text[:1] if of_a_reference else text  # which has the words of another's options
     words = _plain(text)
     plain = {letter: _plain(own) for letter, own in options.items()}
     right, first = next(iter(options)), next(iter(words.split()), "")
@@ -58,10 +59,14 @@ def _named(prediction: str, options: dict[str, str]) -> bool:
     if whole:
         return whole == [right]
     alone = _ALONE.fullmatch(text)
-    said = {one for found in _SAID.findall(text) for one in found if one}
-    said = ({alone[1].upper()} if alone else said) & options.keys()
-    if said:
-        return said == {right}
+    said = {str(one[one.lastindex or 0]): _plain(text[one.end() :]) for one in _SAID.finditer(text)}
+    said = {alone[1].upper(): ""} if alone else said
+    if said.keys() & options.keys():
+        # The words that follow a letter are those of its option, or of none.
+        after = f"{said.get(right, '')} "
+        begun = [letter for letter, own in plain.items() if after.startswith(f"{own} ")]
+        beside = max(begun, key=lambda letter: len(plain[letter]), default=right)
+        return said.keys() & options.keys() == {right} and plain[beside] == plain[right]
     inside = {letter: own for letter, own in plain.items() if f" {own} " in f" {words} "}
     longest = {
         letter
