@@ -238,7 +238,7 @@ def test_a_run_without_any_answer_is_shown_with_nothing_judged(tmp_path: Path) -
             "audiocapbench judges check elements --benchmark 'mecat-caption[prompts=i1]' "
             "--data ROOT",
         ),
-        ("halls[size=2]", "audiocapbench judges check elements --data 'halls[size=2]'"),
+        ("halls[size=2]", None),  # of a file, or a plug-in that is gone: no command would find it
         ("trial/check/demo", None),
     ],
 )
