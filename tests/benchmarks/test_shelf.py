@@ -533,3 +533,14 @@ def test_check_of_a_shipped_benchmark_fetches_nothing(name: str, lacks: str) -> 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["on disk"] == "no"
     assert lacks in json.loads(done.stdout)["lacks"][-1]
+
+
+def test_metrics_that_a_table_has_no_room_for_are_named(mine: Path, tmp_path: Path) -> None:
+    names = "bleu_1", "bleu_2", "rouge_l", "meteor"
+    mine.write_text(MINE + f"[traits]\nmetrics = {list(names)}\n")
+    store = ("--store", str(tmp_path / "s.db"))
+    done = run_command("run", str(mine), "--model", "control/safe", *store)
+    assert done.returncode == 0, done.stderr
+    assert "Also scored, and shown by a report or with --json: meteor." in done.stderr
+    chosen = run_command("run", str(mine), "--model", "control/safe", "--metrics", "meteor", *store)
+    assert "Also scored" not in chosen.stderr

@@ -188,6 +188,8 @@ def show_runs(
     elif summaries:
         traits = summaries[0].table.traits
         show(*run_tables(summaries, metrics or traits.columns, traits.headline))
+        if left := [] if metrics else [one for one in traits.metrics if one not in traits.columns]:
+            say(f"Also scored, and shown by a report or with --json: {', '.join(left)}.")
     keep_estimates(store, (one.table for one in summaries))
     say(*(f"Warning: run {one.run.id}: {text}." for one in summaries for text in one.warnings))
 
