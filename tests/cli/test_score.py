@@ -59,6 +59,12 @@ def test_the_default_is_the_published_recipe(place: Path) -> None:
         assert name in done.stdout
 
 
+def test_a_file_that_is_given_for_a_run_is_said_how_it_is_scored(place: Path) -> None:
+    done = run_command("score", "predictions.csv", cwd=place)
+    assert done.returncode == 2
+    assert "score --predictions predictions.csv --references FILE" in done.stderr
+
+
 def test_ids_in_one_file_only_are_counted_both_ways(place: Path) -> None:
     rows = (place / "predictions.csv").read_text().replace("clip3,", "stranger,")
     (place / "predictions.csv").write_text(rows + "{not a row\n")

@@ -8,8 +8,6 @@ from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from functools import cache, wraps
-from glob import escape, glob
-from importlib import import_module
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -22,6 +20,7 @@ from typing_extensions import is_typeddict
 
 from audiocapbench.asking import ClipOptions, JudgePanel, RequestOptions, SampleOptions
 from audiocapbench.cli.app import ExampleCommand, ExampleGroup
+from audiocapbench.cli.completion import COMPLETIONS
 from audiocapbench.cli.console import json_text, say, show_result, show_text
 from audiocapbench.credentials import load_credentials
 from audiocapbench.errors import AudioCapBenchError
@@ -95,6 +94,9 @@ def _run_numbers(ctx: typer.Context, given: Any) -> Any:
         return [_run_numbers(ctx, one) for one in given]
     if not isinstance(given, str):
         return given
+    if Path(given).suffix in _FILES and Path(given).is_file():
+        scored = f"audiocapbench score --predictions {given} --references FILE"
+        raise AudioCapBenchError(f"{given} is a file, and a run is asked for; see '{scored}'")
     with open_store(ctx.params["store"]) as kept:
         number, others = kept.run_called(given)
     newest = f", the newest of {', '.join(map(str, others))}" if len(others) > 1 else ""
@@ -182,37 +184,6 @@ class SharedHelp:
 
 # Repeated here because importing the store takes longer than printing a help text may.
 DEFAULT_STORE = "audiocapbench.db"
-
-
-def _completion(module: str, listing: str) -> Callable[[str], list[str]]:
-    def complete(incomplete: str) -> list[str]:
-        """Names that the last word of a list may become, with the words before it."""
-        before = incomplete[: incomplete.rfind(",") + 1]
-        every = getattr(import_module(f"audiocapbench.{module}.registry"), listing)()
-        return [before + one.name for one in every if (before + one.name).startswith(incomplete)]
-
-    return complete
-
-
-def _benchmarks(incomplete: str) -> list[str]:
-    from audiocapbench.benchmarks.registry import list_benchmarks
-
-    names = [
-        one.name.partition("ORG/")[0]
-        for one in list_benchmarks()
-        if one.name not in ("FOLDER", "FILE.toml")
-    ]
-    folders = glob(f"{escape(incomplete)}*/")
-    return [one for one in (*names, *folders) if one.startswith(incomplete)]
-
-
-_COMPLETIONS = {
-    "benchmark": _benchmarks,
-    "metrics": _completion("metrics", "list_metrics"),
-    "metric": _completion("metrics", "list_metrics"),
-    "judge": _completion("judges", "list_judges"),
-    "model": _completion("models", "list_models"),
-}
 
 
 @dataclass(frozen=True)
@@ -453,5 +424,5 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
     known = helps if info.help else shared | helps
     if parameter.name in known:
         info.metavar, info.help = known[parameter.name]
-    info.autocompletion = info.autocompletion or _COMPLETIONS.get(parameter.name)
+    info.autocompletion = info.autocompletion or COMPLETIONS.get(parameter.name)
     return parameter.replace(annotation=Annotated[kind, info])
