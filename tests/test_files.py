@@ -133,7 +133,7 @@ def test_nobody_else_writes_files() -> None:
     )
     allowed = {
         "files.py": 4,  # one of them a lock, which stays empty
-        "data/build/download.py": 2,  # one that goes on, and a folder that is named when it is whole
+        "data/build/download.py": 2,  # a download, and a folder that is whole when named
         "data/build/ledger.py": 2,  # the journal, and a clip that is measured before it counts
         "data/build/shards.py": 1,  # a download that goes on where it stopped
         "metrics/java.py": 1,  # a question to another program, in a scratch folder
