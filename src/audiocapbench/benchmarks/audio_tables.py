@@ -278,10 +278,8 @@ def _choose_columns(
     where: str, kinds: Mapping[str, str], named: Mapping[str, str], needed: Iterable[str]
 ) -> Columns:
     """The columns that the user names, and guesses for the others."""
-    has, wrong = (
-        "it has " + ", ".join(f"{name} ({kind})" for name, kind in kinds.items()),
-        list[str](),
-    )
+    has = "it has " + ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+    wrong: list[str] = []
     texts = [name for name, kind in kinds.items() if kind == "text"]
     chosen: Columns = {}
     for role, names in _ROLES.items():

@@ -73,7 +73,7 @@ def standings_report(
         return {**by_group, TOTAL: add_up(dates)}, _lacking(dates, parts)
 
     models = _ranked(scored, figures, table if published else {}, number, TOTAL, parts)
-    notes = [*notes, *_source(published)]
+    notes = [*notes, *([_source()] if published else ())]
     heads = [
         _of(one, _ABOUT)
         | {"rank": one["ranks"][TOTAL], "place": one["places"][TOTAL]}
@@ -115,7 +115,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
         if published
     }
     models = _ranked(scored, figures, printed, paper.CAPTION_DATE, paper.ORIGINAL, GROUPS)
-    notes = [*([*_source(), NOTES["tau"]] if published else ()), *_notes_of(models)]
+    notes = [*([_source(), NOTES["tau"]] if published else ()), *_notes_of(models)]
     taus = _taus(models, published=published)
     agreement = [
         "Kendall's tau, {first} and {second}, {of}, {models} models: ".format_map(one)
@@ -163,7 +163,7 @@ def split_report(
     printed = paper.published().tables[paper.SPEECH_SPLIT]
     printed = printed if published and group == _PRINTED_GROUP else {}
     models = _ranked(scored, figures, printed, paper.SPEECH_SPLIT, "date", [group])
-    notes = [*([*_source(), NOTES["plain"]] if printed else ()), *_notes_of(models)]
+    notes = [*([_source(), NOTES["plain"]] if printed else ()), *_notes_of(models)]
     title = f"Similarity, discriminability and DATE (%) on {group}"
     rows = [_of(one, _ABOUT) | one["figures"] for one in models]
     full = [row | _of(one, _RANKS) for row, one in zip(rows, models, strict=True)]
@@ -206,10 +206,8 @@ def _ranked(
             | {"comparable": True, "note": " ".join(notes)}
         )
     for one in scored:
-        sizes, whole = (
-            paper.published_sizes(groups, asked(one)),
-            paper.published_count(groups, asked(one)),
-        )
+        own = asked(one)
+        sizes, whole = paper.published_sizes(groups, own), paper.published_count(groups, own)
         if not printed:
             every_model = list(map(asked, scored))
             sizes = {group: max(own[group] for own in every_model) for group in groups}
@@ -291,10 +289,10 @@ def _notes_of(models: Iterable[Row]) -> list[str]:
     return [f"{one['model']} ({one['origin']}): {one['note']}" for one in models if one["note"]]
 
 
-def _source(is_shown: bool = True) -> list[str]:
+def _source() -> str:
     origin = paper.published().source
     made = f"encoder {origin['encoder']}, with a fluency checker"
-    return [f"{PUBLISHED}: figures of the paper ({origin['url']}), {made}."] * is_shown
+    return f"{PUBLISHED}: figures of the paper ({origin['url']}), {made}."
 
 
 def _departures(
@@ -347,7 +345,7 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
         raise ReportError(f"only {CAPTION} has pure and mixed groups")
     drops: list[Row] = []
     tables: list[Table] = []
-    notes = [NOTES["mixed"], *_source(published)]
+    notes = [NOTES["mixed"], *([_source()] if published else ())]
     printed = paper.published().tables[paper.CAPTION_DATE] if published else {}
     for content in CONTENTS:
         names = f"pure_{content}", f"mixed_{content}"
