@@ -238,6 +238,14 @@ def test_a_users_file_runs_like_a_name(mine: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["runs"][0]["n"] == 2
 
 
+ROW = """system = "a"
+samples = 2
+variant = "ours"
+source = "a paper"
+date = "2024"
+scores = {meter = 0.5}"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -266,6 +274,23 @@ def test_a_users_file_runs_like_a_name(mine: Path, tmp_path: Path) -> None:
         ("[expected]", '[traits]\njudge = "no.toml"\n[expected]', "traits.judge: there is no file"),
         ("[expected]", '[traits]\nheadline = "bleu_9"\n[expected]', "'bleu_9' is not among"),
         ("[expected]", "[traits]\nmetrix = []\n[expected]", "traits: metrix"),
+        ("[expected]", "[traits]\nmax_tokens = 0\n[expected]", "max_tokens: is 0, not 1 to"),
+        ("[expected]", '[traits]\nstrata = ["genre"]\n[expected]', "sample has a detail 'genre'"),
+        (
+            "[expected]",
+            '[traits.aggregation]\ntotal = "all"\nweights = {music = 1.0}\n[expected]',
+            "all counts 'music', and no sample is of that category",
+        ),
+        (
+            "[expected]",
+            f"[[published]]\n{ROW}\n[expected]",
+            "published: there is no metric 'meter'",
+        ),
+        ('category = "sound"', 'instruction = " "', "instruction: is ' '"),
+        ('audio = "clip"', 'audio = "clip"\nid = "nope"', "has no column 'nope'"),
+        ('folder = "."', 'folder = "."\nkeep = {said = "x"}', "no row has said = 'x'"),
+        ('audio = "clip"', 'audio = "/etc/{clip}"', "skip_missing"),
+        ("samples = 2", f"samples = 1{'0' * 5000}", "is not TOML: Exceeds the limit"),
         ("[expected]", "[expected", "is not TOML"),
     ],
 )
@@ -279,7 +304,7 @@ def test_what_is_wrong_with_a_file_is_one_sentence(
         open_benchmark(str(mine))
     lines = str(caught.value).splitlines()
     assert said in lines[-1]
-    assert len(lines) <= 2
+    assert len(lines) <= (4 if said == "skip_missing" else 2)
 
 
 def test_all_that_is_wrong_is_said_at_once(mine: Path) -> None:
@@ -365,12 +390,74 @@ def test_turned_options_are_another_benchmark_than_those_as_they_stand(
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["runs"][0]["n"] == n
         assert "come or gone" not in done.stderr
-    (tmp_path / "questions.csv").write_text(
-        "clip,question,one,two,right\na.wav,What?,rain,rain,B\nb.wav,Who?,a cat,a man,a fox\n"
-    )
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("What?,rain,rain,B", "needs 2 to 26 options that differ, in one + two"),
+        ("What?,rain,Rain,B", "needs 2 to 26 options that differ"),
+        ("What?,rain,,A", "needs 2 to 26 options that differ"),
+        ("What?,rain | hail,sun,B", "has ' | ' in its option"),
+        ("What?,rain,sun,a fox", "its answer 'a fox' is none of its options"),
+        ("What?,rain,sun,C", "its answer 'C' is none of its options"),
+        ("What?,rain,sun,(B) rain", "its answer '(B) rain' is none of its options"),
+        (",rain,sun,B", "has no question"),
+        ("What?,rain,sun,rain\na.wav,What?,rain,sun,sun", "has several answers: rain; sun"),
+        ("What?,rain,sun,A\na.wav,Who?,a,b,A", "a column of ids tells such rows apart"),
+    ],
+)
+def test_a_question_that_cannot_be_scored_is_one_sentence(
+    mine: Path, tmp_path: Path, row: str, said: str
+) -> None:
+    (tmp_path / "questions.csv").write_text(f"clip,question,one,two,right\na.wav,{row}\n")
+    (tmp_path / "asked.toml").write_text(QUESTIONS)
     with pytest.raises(AudioCapBenchError) as caught:
-        open_benchmark(str(path))
-    assert len(str(caught.value).splitlines()) == 3
+        open_benchmark(str(tmp_path / "asked.toml"))
+    assert said in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "right", "asked"),
+    [
+        (("J. S. Bach", "W. A. Mozart"), "J. S. Bach", "A. J. S. Bach"),
+        (("(A) C minor", "(B) A minor"), "(B) A minor", "B. A minor"),
+        (("C", "A"), "A", "B. A"),
+        (("rain", "sun"), "b)", "B. sun"),
+        (("rain", "sun"), "(B)", "B. sun"),
+    ],
+)
+def test_letters_before_options_are_not_the_initials_of_names(
+    mine: Path, tmp_path: Path, options: tuple[str, str], right: str, asked: str
+) -> None:
+    row = ",".join(["a.wav", "Who?", *options, right])
+    (tmp_path / "questions.csv").write_text(f"clip,question,one,two,right\n{row}\n")
+    (tmp_path / "asked.toml").write_text(QUESTIONS)
+    [sample] = open_benchmark(str(tmp_path / "asked.toml")).samples
+    assert sample.references[0].startswith(asked)
+    fixed = QUESTIONS.replace('options = ["one", "two"]\n', "")
+    fixed = fixed.replace('task = "choice"', 'task = "choice"\noptions = ["yes", "YES"]')
+    (tmp_path / "asked.toml").write_text(fixed)
+    with pytest.raises(AudioCapBenchError, match="options that differ; it has"):
+        open_benchmark(str(tmp_path / "asked.toml"))
+
+
+def test_files_that_traits_name_lie_beside_the_benchmark(mine: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "def half(said, held):\n    print('x')\n    return [0.5, 0.5]\n"
+    )
+    mine.write_text(MINE + '[traits]\nmetrics = ["own.py:half"]\njudge = "contract.toml"\n')
+    with pytest.raises(AudioCapBenchError, match=r"traits\.judge: there is no file"):
+        open_benchmark(str(mine))
+    (tmp_path / "contract.toml").write_text('name = "x"\nscores = ["x"]\nprompt = "{prediction}"\n')
+    done = run_command(
+        *("run", str(mine), "--model", "control/safe", "--store", str(tmp_path / "s.db"), "--json")
+    )
+    assert json.loads(done.stdout)["runs"][0]["metrics"][f"{tmp_path}/own.py:half"]["score"] == 0.5
+    done = run_command("benchmarks", "check", str(mine))
+    assert done.returncode == 2
+    assert "has no {references}, which the judge must see" in done.stderr
 
 
 def test_a_wrong_split_or_column_of_a_repository_is_one_sentence(
@@ -519,6 +606,14 @@ def test_new_writes_a_file_that_check_finds_nothing_wrong_with(mine: Path) -> No
     assert found["samples"] == 2
     assert found["lacks"] == []
     assert run_command("benchmarks", "new", str(folder)).returncode == 2
+    assert "no such folder" in run_command("benchmarks", "new", str(folder / "no")).stderr
+    (folder / "captions.tsv").write_text("file_name\tsaid\na.wav\tOne.\nb.wav\tTwo.\n")
+    failed = run_command("benchmarks", "new", str(folder), "--force")
+    assert failed.returncode == 2
+    assert "name it: in [columns] references=COLUMN" in failed.stderr
+    assert failed.stderr.splitlines()[1].endswith("which is written; then check it")
+    (folder / "captions.tsv").write_text("file_name\tcaption\na.wav\tOne.\nb.wav\tTwo.\n")
+    assert run_command("benchmarks", "new", str(folder), "--force").returncode == 0
     (folder / "a.wav").write_bytes(tone(9, 0.1))
     done = run_command("benchmarks", "check", str(folder / "benchmark.toml"))
     assert done.returncode == 2

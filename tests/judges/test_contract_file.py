@@ -50,6 +50,15 @@ def test_places_are_filled_once_and_scores_become_0_to_10(file: Path) -> None:
     assert contract.without_asking(JudgeInput("a", " ", ("One.",), "sound")) is not None
 
 
+def test_names_of_scores_and_categories_are_as_their_author_writes_them(file: Path) -> None:
+    text = FILE.replace("closeness", "Close-ness").replace('"order"', '"Word Order"')
+    file.write_text(text.replace("music =", "Songs ="))
+    contract = find_contract(str(file))
+    for reply in ('{"Close-ness": 5, "Word Order": 2}', '{"close_ness": 5, "word order": 2}'):
+        assert contract.parse(reply).scores == {"Close-ness": 10.0, "Word Order": 2.5}
+    assert contract.prompt(CASE).startswith("Mind the instruments.")
+
+
 def test_the_files_text_is_in_the_signature(file: Path) -> None:
     def signed() -> str:
         name = f"endpoint/m@http://127.0.0.1:9/v1[contract={file}]"
@@ -87,6 +96,8 @@ def test_a_reply_in_prose_is_read_after_its_word(file: Path) -> None:
         ("Rating: 6", "rating must be from 0 to 5"),
         ("Rating: 4.5", "rating must be an integer"),
         ("Rating: 4/10", "rating is not out of 5"),
+        ("Rating: 3-4", "no number after"),
+        ("Rating: 3 or 4", "no number after"),
     ):
         with pytest.raises(ReplyError, match=said):
             contract.parse(reply)
@@ -101,6 +112,10 @@ def test_a_reply_in_prose_is_read_after_its_word(file: Path) -> None:
         ("scores =", "score =", "score: is no key; did you mean 'scores'?"),
         ('other = "Mind the sources."', "", "guidance: has nothing for other categories"),
         ("scale = [1, 5]", 'after = "x"', "after: is for one score"),
+        ("scale = [1, 5]", f"scale = [1, 1{'0' * 400}]", "scale 2: is 1000"),
+        ("scale = [1, 5]", "weights = {order = 1e308, closeness = 1}", "weights.order: is 1e+308"),
+        ('"order"]', '"Closeness"]', "scores: a name stands there twice"),
+        ('name = "strict"', 'name = "rating"', "'rating' is a contract of ours; choose another"),
         ("scale = [1, 5]", "weights = {accuracy = 1}", "weights: needs a number for each of"),
         ("{instruction}", "{prediction.__class__}", ""),
     ],

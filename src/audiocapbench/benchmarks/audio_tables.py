@@ -24,7 +24,7 @@ from audiocapbench.data.build.shards import shown
 from audiocapbench.data.columns import fold_name, no_column, numbered
 from audiocapbench.data.folder import METADATA_FILES, Folder, read_manifest
 from audiocapbench.data.problems import os_errors
-from audiocapbench.data.records import json_value, table_errors
+from audiocapbench.data.records import json_value, no_row, table_errors
 from audiocapbench.data.row import captions_of
 from audiocapbench.errors import (
     AudioError,
@@ -364,9 +364,7 @@ def _build_rows(
             except (AudioError, BadFieldsError) as error:
                 ledger.note_missing(shown(key), str(error))
         if not ledger.clips:
-            rows = " and ".join(f"{column} = {value!r}" for column, value in keep.items())
-            none = f"no row has {rows}" if keep else "there are no rows"
-            reason = next((one.reason for one in ledger.missing.values()), none)
+            reason = next((one.reason for one in ledger.missing.values()), no_row(keep))
             raise HubError(f"{table.name}: no clip can be used; of the first: {reason}")
         ledger.origin[_COMPLETE] = f"{number} rows"
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.benchmarks.traits import Traits
-from audiocapbench.data import MissingClip, Sample
+from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.categories import fold_category
 from audiocapbench.data.columns import Reading
 from audiocapbench.errors import BenchmarkError, did_you_mean, some
@@ -19,6 +19,12 @@ from audiocapbench.store.records import RunKind
 
 BUILT_IN_TRAITS = (Traits(), *mecat.TRAITS.values())
 _REASONS = 3
+_SAMPLE_FIELDS = {
+    **dict.fromkeys(("id", "instruction", "category"), str),
+    "clip": Clip,
+    "position": int,
+    "details": Mapping,
+}
 TRIAL = "trial/"
 """Begins the names of what serves a trial, to keep it apart from benchmarks."""
 
@@ -67,6 +73,41 @@ class Benchmark:
 
     def __repr__(self) -> str:
         return f"Benchmark({self.name!r}, {len(self.samples):,} samples)"
+
+    def check(self) -> None:
+        """Refuse what a run would trip over later."""
+        aggregation, seen = self.traits.aggregation, set[str]()
+        for sample in self.samples:
+            if not isinstance(sample, Sample):
+                raise BenchmarkError(f"{sample!r:.80} is not a Sample")
+            for name, kind in _SAMPLE_FIELDS.items():
+                if not isinstance(getattr(sample, name), kind):
+                    words = (
+                        f"whose {name} is {getattr(sample, name)!r:.80}; it is a {kind.__name__}"
+                    )
+                    raise BenchmarkError(f"there is a sample {sample.id!r:.80} {words}")
+            where = f"sample {sample.id!r}"
+            try:
+                json.dumps(dict(sample.details), allow_nan=False)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise BenchmarkError(f"{where}: its details are not JSON ({error})") from None
+            if sample.id in seen:
+                raise BenchmarkError(f"two samples have the id {sample.id!r}")
+            seen.add(sample.id)
+            if not sample.references or not all(isinstance(one, str) for one in sample.references):
+                raise BenchmarkError(f"{where} has no references, or they are not text")
+            if aggregation is not None:
+                aggregation.clip(sample)
+                aggregation.facets(sample)
+        for name in self.traits.strata if self.samples else ():
+            if not any(name in one.details for one in self.samples):
+                raise BenchmarkError(f"strata: no sample has a detail {name!r}")
+        present = {sample.category for sample in self.samples}
+        if aggregation is None or not present or self.missing:
+            return
+        if absent := [corpus for corpus in aggregation.weights if corpus not in present]:
+            what = f"counts {absent[0]!r}, and no sample is of that category"
+            raise BenchmarkError(f"{aggregation.total} {what}")
 
     @property
     def presence(self) -> str:

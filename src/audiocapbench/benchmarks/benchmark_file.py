@@ -38,6 +38,7 @@ from audiocapbench.data.folder import (
     why_outside,
 )
 from audiocapbench.data.outcome import Clip
+from audiocapbench.data.records import no_row
 from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.data.toml_file import read_toml
 from audiocapbench.errors import BenchmarkError, DatasetError, NotHereError, did_you_mean
@@ -98,13 +99,19 @@ def read_benchmark_file(path: Path) -> BenchmarkFile:
     is_shipped = shelf().get(found.name, path).resolve() != path.resolve()
     if is_shipped or found.name in _TAKEN:
         raise BenchmarkError(f"{path}: name: {found.name!r} is a shipped benchmark; choose another")
-    judge = str(found.traits.get("judge", ""))
-    if not judge.endswith(FILE_ENDING):
-        return found
-    contract = path.parent / judge
-    if not contract.is_file():
-        raise BenchmarkError(f"{path}: traits.judge: there is no file {contract}")
-    return found.model_copy(update={"traits": found.traits | {"judge": str(contract)}})
+    traits = {name: _placed(path.parent, one) for name, one in found.traits.items()}
+    judge = str(traits.get("judge", ""))
+    if judge.endswith(FILE_ENDING) and not Path(judge).is_file():
+        raise BenchmarkError(f"{path}: traits.judge: there is no file {judge}")
+    return found.model_copy(update={"traits": traits})
+
+
+def _placed(folder: Path, trait: Any) -> Any:
+    """A trait whose files, a contract or those of metrics, lie beside the benchmark's."""
+    if isinstance(trait, list):
+        return [_placed(folder, one) for one in trait]
+    is_file = isinstance(trait, str) and (trait.endswith(FILE_ENDING) or ".py:" in trait)
+    return str(folder / trait) if is_file else trait
 
 
 def open_file(
@@ -126,7 +133,8 @@ def open_file(
     rotate = options.get("rotate") == "yes"
     if rotate and file.task != CHOICE:
         raise BenchmarkError(f"{file.name}: rotate is for questions with options")
-    asked = (file.instruction, file.category)
+    # A question that is blank is none; a caption has its usual instruction.
+    asked = (file.instruction or " " * (file.task == CHOICE), file.category)
     how = f"{file.name if file.name in shelf() else path}[download=yes]"
     download = out is not None or options.get("download") == "yes"
     if file.data.files and data is None and references is None:
@@ -153,6 +161,10 @@ def open_file(
     notes = [*([untried] if is_foreign and not file.verified else []), *file.notes, *found.notes]
     found = replace(found, traits=file.own_traits, notes=tuple(notes))
     made = file.asked(found)
+    try:
+        made.check()
+    except BenchmarkError as error:
+        raise BenchmarkError(f"{path}: {error}") from None
     _check_expected(file, made, heard=references is None)
     return file.asked(found, rotate=True) if rotate else made
 
@@ -189,8 +201,9 @@ def _folder(
 ) -> Folder:
     """A dataset folder, or a table beside audio; nothing that the file names leads out of it."""
     root, place = data or path.parent, file.data
+    follow = clips.get("follow_links", False)
     for name in [place.table, place.folder if data is None else None]:
-        if name and (why := why_outside(root, name, follow_links=False)):
+        if name and (why := why_outside(root, name, follow_links=follow)):
             raise DatasetError(f"{file.name}: {name!r} {why}")
     root = root / (place.folder or "") if data is None else root
     if place.table is None:
@@ -201,7 +214,7 @@ def _folder(
     table, entries, missing = root / place.table, list[FolderEntry](), list[MissingClip]()
     problems: list[Problem] = []
     for at, (row, name) in enumerate(_rows(file, table)):
-        clip = read_clip(root, name, follow_links=clips.get("follow_links", False))
+        clip = read_clip(root, name, follow_links=follow)
         if isinstance(clip, Clip):
             entries.append(FolderEntry(row, clip, at))
         elif clips.get("skip_missing"):
@@ -210,6 +223,8 @@ def _folder(
             problems.append(Problem("", "", f"{name!r} {clip}"))
     if problems:
         raise InvalidDataError(table, problems, hint="`skip_missing` goes on without them")
+    if not entries and not missing:
+        raise DatasetError(f"{table}: {no_row(place.keep)}")
     return Folder(root, file.name, tuple(entries), tuple(missing))
 
 
@@ -219,9 +234,14 @@ def _rows(file: BenchmarkFile, table: Path) -> Iterator[tuple[MetadataRow, str]]
     pattern = None if "file_name" in columns else file.columns.get("audio")
     said, keep = columns.pop("transcript", None), file.data.keep
     options = names_of(file.columns.get("options", ()))
-    needed = (*keep, *_IN_PATTERN.findall(str(pattern or "")), *([said] if said else []), *options)
+    named = [one for one in (said, columns.get("id")) if one]
+    needed = (*keep, *_IN_PATTERN.findall(str(pattern or "")), *named, *options)
     reading = Reading(table, columns, needed=needed)
-    samples = read_references(table, reading)
+    try:
+        samples = read_references(table, reading)
+    except DatasetError as error:
+        lines = str(error).replace("`columns`", "in [columns]").splitlines()
+        raise DatasetError(*lines) from None
     for one in samples:
         cells = {**one.details, reading.columns.get("id", ""): one.id}
         if any(str(cells.get(name)) != value for name, value in keep.items()):
@@ -263,7 +283,7 @@ def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], lis
     is_remote = file.data.hub or file.data.files
     facts |= {"data": file.data.target if is_remote else str(path.parent)}
     facts |= {"verified": "yes" if file.verified else "no", "missing": file.missing}
-    facts["metrics"] = ", ".join(file.own_traits.metrics)
+    facts |= {"metrics": ", ".join(file.own_traits.metrics), "judge": file.own_traits.judge}
     lacks = [f"expected.{one}" for one, own in file.expected if own is None]
     if file.data.hub and not file.data.revision:
         lacks.append("data.revision: what is fetched may change")
@@ -282,6 +302,8 @@ def write_new(folder: Path, *, force: bool = False) -> Path:
     if path.exists() and not force:
         raise BenchmarkError(f"{path}: is there already, and only force writes over it")
     tables = [one.name for one in sorted(folder.glob("*.[ct]sv")) if one.name != TABLE]
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: no such folder")
     has_metadata = any((folder / one).is_file() for one in METADATA_FILES)
     if not has_metadata and len(tables) != 1:
         what = f"several tables, {', '.join(tables)}" if tables else "no metadata and no table"
@@ -291,7 +313,10 @@ def write_new(folder: Path, *, force: bool = False) -> Path:
     text = _SHELF.joinpath("new.txt").read_text("utf-8")
     text = text.replace("{name}", name).replace("{table}", table)
     write_file(path, text.replace("{expected}", ""))
-    made = open_file(path, {}, skip_missing=True)
+    try:
+        made = open_file(path, {}, skip_missing=True)
+    except DatasetError as error:
+        raise DatasetError(*error.args, f"Mend {path}, which is written; then check it") from None
     count = len(made.samples) + len(made.missing)
     expected = f'[expected]\nsamples = {count}\nsha256 = "{made.fingerprint}"\n'
     write_file(path, text.replace("{expected}", expected))

@@ -12,7 +12,7 @@ from audiocapbench.data.cells import parsed
 from audiocapbench.errors import BenchmarkError
 from audiocapbench.metrics.choice import BETWEEN, LETTERS
 
-_LABEL = re.compile(r"^\s*(?:\([A-Z]\)|[A-Z][.):](?=\s))\s*")  # as "(A) rain" has
+_LABEL = re.compile(r"\s*(?:\(([A-Z])\)|([A-Z])[.):](?=\s))\s*")  # as "(A) rain" has
 CLOSING = "Answer with the letter of the right option alone."
 
 
@@ -27,7 +27,7 @@ def as_choices(
     samples, problems = list[Sample](), list[Problem]()
     for one in benchmark.samples:
         try:
-            texts = list(options) or _options(one, columns)
+            texts = _options(one, columns, options)
             right = _right(one, texts)
         except BenchmarkError as error:
             problems.append(Problem("", f"sample {one.id!r}", str(error)))
@@ -49,15 +49,18 @@ def as_choices(
     return replace(benchmark, name=named, samples=tuple(samples))
 
 
-def _options(sample: Sample, columns: Sequence[str]) -> list[str]:
-    cells = [sample.details.get(column) for column in columns]
+def _options(sample: Sample, columns: Sequence[str], fixed: Sequence[str]) -> list[str]:
+    cells: list[Any] = list(fixed) or [sample.details.get(column) for column in columns]
     found = cells[0] if len(cells) == 1 else cells
     if isinstance(found, str):  # a list, or a line for each
         found = parsed(found) or found.splitlines()
-    said = [str(one) for one in found or () if one is not None]
-    texts = [one for cell in said if (one := _LABEL.sub("", cell).strip())]
-    if not 2 <= len(set(texts)) == len(texts) <= len(LETTERS):
-        what = f"needs 2 to {len(LETTERS)} options that differ, in {' + '.join(columns)}"
+    texts = [str(one).strip() for one in found or () if one is not None and str(one).strip()]
+    labels = [one[1] or one[2] for text in texts if (one := _LABEL.match(text))]
+    if "".join(labels) == LETTERS[: len(texts)]:  # others are the initials of a name
+        texts = [_LABEL.sub("", one, count=1) for one in texts]
+    if not 2 <= len({one.casefold() for one in texts} - {""}) == len(texts) <= len(LETTERS):
+        where = "" if fixed else f", in {' + '.join(columns)}"
+        what = f"needs 2 to {len(LETTERS)} options that differ{where}"
         raise BenchmarkError(f"{what}; it has {found!r:.80}")
     if bad := [one for one in texts if BETWEEN in one]:
         raise BenchmarkError(f"has {BETWEEN!r} in its option {bad[0]!r:.60}")
@@ -65,15 +68,20 @@ def _options(sample: Sample, columns: Sequence[str]) -> list[str]:
 
 
 def _right(sample: Sample, options: Sequence[str]) -> int:
-    """The place of the right option, which the reference says in words or by its letter."""
-    key, said = sample.references[0].strip(), _LABEL.sub("", sample.references[0]).strip()
-    key = said or key
-    folded = [one.casefold() for one in options]
+    """The place of the right option, which the reference says in words, by its letter, or both."""
+    if not sample.instruction.strip():
+        raise BenchmarkError("has no question")
+    if len(set(sample.references)) > 1:
+        raise BenchmarkError(f"has several answers: {'; '.join(sample.references):.120}")
+    key, folded = sample.references[0].strip(), [one.casefold() for one in options]
     if key.casefold() in folded:
         return folded.index(key.casefold())
-    letter = key.strip("().").upper()
-    if len(letter) == 1 and letter in LETTERS[: len(options)]:
-        return LETTERS.index(letter)
+    label = _LABEL.match(key)
+    letter = label[1] or label[2] if label else key.strip("().").upper()
+    words = key[label.end() :].casefold() if label else ""
+    place = LETTERS[: len(options)].find(letter) if len(letter) == 1 else -1
+    if place >= 0 and words in ("", folded[place]):
+        return place
     raise BenchmarkError(
         f"its answer {key!r:.60} is none of its options, nor the letter of one: "
         f"{'; '.join(options):.120}"

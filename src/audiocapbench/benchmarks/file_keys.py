@@ -109,8 +109,8 @@ class BenchmarkFile(TomlTable, frozen=True):
     missing: str = ""
     notes: tuple[_Text, ...] = ()
     task: Literal["caption", "choice"] = "caption"
-    instruction: str = ""
-    category: str = ""
+    instruction: _Text = ""
+    category: _Text = ""
     options: tuple[_Text, ...] = ()
     data: DataPlace
     columns: dict[_Roles, _Text | tuple[_Text, ...]] = Field({})
@@ -134,14 +134,16 @@ class BenchmarkFile(TomlTable, frozen=True):
         try:
             metrics = self.own_traits.metrics
         except BenchmarkError as error:
-            yield f"traits: {error}"
+            yield str(error)
             metrics = ()
-        for metric in metrics:
+        named = dict.fromkeys(metrics, "traits.metrics")
+        named |= {metric: "published" for one in self.published for metric in one.scores}
+        for metric, key in named.items():
             try:
                 if ".py:" not in metric:  # what is only read runs nobody's code
                     find_metric(metric)
             except MetricError as error:
-                yield f"traits.metrics: {error}"
+                yield f"{key}: {error}"
         if len({one.samples for one in self.published}) > 1:
             yield "published: its systems have other numbers of samples, and must have one"
         for one in self.published:

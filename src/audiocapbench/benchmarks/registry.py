@@ -6,7 +6,6 @@ every other one is an option in brackets after the benchmark's name.
 """
 
 import inspect
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import EntryPoint
@@ -32,7 +31,7 @@ from audiocapbench.benchmarks.captioning import (
 from audiocapbench.benchmarks.mecat.dataset import load_captions, load_questions
 from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
 from audiocapbench.benchmarks.traits import base_name
-from audiocapbench.data import Clip, Sample, open_folder
+from audiocapbench.data import open_folder
 from audiocapbench.data.categories import UNCATEGORISED, fold_categories
 from audiocapbench.data.columns import Mapped, Reading
 from audiocapbench.data.folder import METADATA
@@ -44,12 +43,6 @@ from audiocapbench.plugins import plugin_failures, plugins
 
 FILE = "file/"
 _ARGUMENTS = _DATA, _REFERENCES, *_CLIPS = ("data", "references", *ClipOptions.__annotations__)
-_SAMPLE_FIELDS = {
-    **dict.fromkeys(("id", "instruction", "category"), str),
-    "clip": Clip,
-    "position": int,
-    "details": Mapping,
-}
 _FLAG = inspect.Parameter("clips", inspect.Parameter.KEYWORD_ONLY, default=False)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -237,7 +230,7 @@ def _from_plugin(point: EntryPoint, name: str, arguments: Mapping[str, object]) 
         called = f"{benchmark.name!r}; call it {point.name}"
         raise BenchmarkError(f"{what}: {point.value} calls it {called}")
     try:
-        _check(benchmark)
+        benchmark.check()
     except AudioCapBenchError as error:
         raise BenchmarkError(f"{what}: {error}") from None
     return benchmark
@@ -295,36 +288,3 @@ def _arguments(
             how = "`data` DIR" if one.name == _DATA else f"{plain}[{one.name}=…]"
             raise BenchmarkError(f"{plain} needs {how}")
     return given
-
-
-def _check(benchmark: Benchmark) -> None:
-    """Refuse what a run would trip over later."""
-    aggregation = benchmark.traits.aggregation
-    seen: set[str] = set()
-    for sample in benchmark.samples:
-        if not isinstance(sample, Sample):
-            raise BenchmarkError(f"{sample!r:.80} is not a Sample")
-        for name, kind in _SAMPLE_FIELDS.items():
-            if not isinstance(getattr(sample, name), kind):
-                words = f"whose {name} is {getattr(sample, name)!r:.80}; it is a {kind.__name__}"
-                raise BenchmarkError(f"there is a sample {sample.id!r:.80} {words}")
-        where = f"sample {sample.id!r}"
-        try:
-            json.dumps(dict(sample.details), allow_nan=False)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise BenchmarkError(f"{where}: its details are not JSON ({error})") from None
-        if sample.id in seen:
-            raise BenchmarkError(f"two samples have the id {sample.id!r}")
-        seen.add(sample.id)
-        if not sample.references or not all(isinstance(one, str) for one in sample.references):
-            raise BenchmarkError(f"{where} has no references, or they are not text")
-        if aggregation is not None:
-            aggregation.clip(sample)
-            aggregation.facets(sample)
-    if aggregation is None or not benchmark.samples or benchmark.missing:
-        return
-    present = {sample.category for sample in benchmark.samples}
-    if absent := [corpus for corpus in aggregation.weights if corpus not in present]:
-        raise BenchmarkError(
-            f"{aggregation.total} counts {absent[0]!r}, and no sample is of that category"
-        )

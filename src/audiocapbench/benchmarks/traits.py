@@ -21,6 +21,7 @@ METRICS = tuple(PRESETS["paper"])
 _COLUMNS = ("meteor", "bleu_4", "rouge_l")
 _adapter: "Callable[[Any], TypeAdapter[Traits]]" = cache(TypeAdapter)
 _ROOM = 3
+MOST_TOKENS = 1_000_000
 _ROUNDING = 1e-6
 _SAFE = {
     "sound": "A sound is heard in the background.",
@@ -142,6 +143,8 @@ class Traits:
             object.__setattr__(self, name, tuple(names))
         if not self.metrics:
             raise BenchmarkError("a benchmark needs at least one metric")
+        if not 1 <= self.max_tokens <= MOST_TOKENS:
+            raise BenchmarkError(f"max_tokens: is {self.max_tokens}, not 1 to {MOST_TOKENS:,}")
         first = _COLUMNS if self.metrics == METRICS else self.metrics[:_ROOM]
         object.__setattr__(self, "columns", self.columns or first)
         object.__setattr__(self, "headline", self.headline or self.metrics[0])

@@ -6,7 +6,9 @@ Whatever comes from data is printed by these functions alone, which write its co
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,19 @@ import typer
 from audiocapbench.errors import SHOWN, AudioCapBenchError, some
 from audiocapbench.table import Result, Table
 from audiocapbench.table.escape_controls import escape_controls, escape_json, escape_line
+
+_results: ContextVar[Any] = ContextVar("results", default=None)
+
+
+@contextmanager
+def results_alone() -> Iterator[None]:
+    """Leave stdout to results; what else prints, such as a metric of the user's, has stderr."""
+    token = _results.set(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _results.reset(token)
 
 
 def stderr() -> Any:
@@ -56,7 +71,7 @@ def show_lines(*lines: str) -> None:
 
 def show_text(text: str) -> None:
     """Print text on stdout as it is, but for its controls."""
-    typer.echo(escape_controls(text), nl=False)
+    typer.echo(escape_controls(text), _results.get(), nl=False)
 
 
 def say(*lines: str) -> None:

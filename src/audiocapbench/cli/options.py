@@ -3,7 +3,7 @@ where results go besides the terminal, which is never a file that is also read."
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, is_dataclass
@@ -21,7 +21,7 @@ from typing_extensions import is_typeddict
 from audiocapbench.asking import ClipOptions, JudgePanel, RequestOptions, SampleOptions
 from audiocapbench.cli.app import ExampleCommand, ExampleGroup
 from audiocapbench.cli.completion import COMPLETIONS
-from audiocapbench.cli.console import json_text, say, show_result, show_text
+from audiocapbench.cli.console import json_text, results_alone, say, show_result, show_text
 from audiocapbench.credentials import load_credentials
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.files import write_file
@@ -355,7 +355,12 @@ def command(
                 refuse_overwriting(written, [store_file(given["store"])])
             values = {name: given.pop(name) for name in own if name in given}
             groups = {name: one.annotation for name, one in own.items() if name not in values}
-            return function(**values, **{name: _made(groups[name], given) for name in groups})
+            made = {name: _made(groups[name], given) for name in groups}
+            as_json = values.get("json") or any(
+                getattr(one, "json", False) for one in made.values()
+            )
+            with results_alone() if as_json else nullcontext():
+                return function(**values, **made)
 
         is_callback = add.__name__ == "callback"
         declared.append(Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context))

@@ -364,8 +364,10 @@ def check_benchmark(file: str, *, data: Path | None = None, json: bool = False) 
         file (FILE): A file that ends in .toml, or the name of a shipped benchmark.
     """
     from audiocapbench.benchmarks.benchmark_file import check_file
+    from audiocapbench.judges import find_contract
 
     facts, lacks = check_file(file, data)
+    find_contract(facts["judge"])
     rows = [{"": key, "value": value} for key, value in facts.items() if value]
     show_result(Findings([Table("", rows, name="file")], facts | {"lacks": lacks}), json=json)
     say(*(f"Missing: {one}." for one in lacks))

@@ -140,7 +140,8 @@ def read_references(
         elif (key := normalize("NFC", row.key)) in found:
             as_ = "" if row.key == found[key].id else f" as {found[key].id!a}"
             name = f"{row.key!a}" if as_ else f"{row.key!r}"
-            problems.append(Problem(where, "id", f"{name} has references above{as_}"))
+            hint = "" if "id" in reading.columns else "; a column of ids tells such rows apart"
+            problems.append(Problem(where, "id", f"{name} has references above{as_}{hint}"))
         else:
             said = row.category.strip() if "category" in row.model_fields_set else ""
             category = "" if is_missing(said) else fold_category(said)
@@ -290,7 +291,7 @@ def _add_row(
 
 def _check_ids(reading: Reading, clips: int, rivals: Mapping[str, Counter[str]]) -> None:
     """Refuse ids of captions in the place of those of clips, unless the user names them."""
-    for name, counts in rivals.items():
+    for name, counts in rivals.items() if "id" in reading.columns else ():
         if name != "file_name" and fold_name(name) not in IDS:
             continue
         few = 2 * len(counts) <= clips == counts.total() and max(counts.values()) <= 20

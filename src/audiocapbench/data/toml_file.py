@@ -63,8 +63,6 @@ def read_toml(path: Path, model: type[Table], error: type[AudioCapBenchError]) -
         raise error(f"{path}: is not UTF-8 text") from None
     except RecursionError:
         raise error(f"{path}: is not TOML: it is nested too deeply") from None
-    except tomllib.TOMLDecodeError as problem:
-        raise error(f"{path}: is not TOML: {problem}") from None
     except ValidationError as problem:
         lines = [
             f"{path}{_line(text, keys)}: {_name(keys)}{what}{' or '.join(wants)}"
@@ -72,6 +70,8 @@ def read_toml(path: Path, model: type[Table], error: type[AudioCapBenchError]) -
         ]
         more = [f"… and {len(lines) - _SHOWN:,} more"] if len(lines) > _SHOWN else []
         raise error(*lines[:_SHOWN], *more) from None
+    except ValueError as problem:  # also of a number with thousands of digits
+        raise error(f"{path}: is not TOML: {str(problem).partition(';')[0]}") from None
     for name, value in given.items():
         try:
             check_storable([name, value])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from audiocapbench.errors import JudgeError, ReplyError
-from audiocapbench.judges.reply_json import FoundObjects, find_objects, shown
+from audiocapbench.judges.reply_json import FoundObjects, find_objects, fold_key, shown
 from audiocapbench.metrics.text import plain
 from audiocapbench.models.replies import without_thoughts
 from audiocapbench.plugins import failure_place, failure_words, plugin_failures
@@ -149,7 +149,7 @@ class Contract:
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.fields]
-        if not self.dimensions or len(set(names)) < len(names):
+        if not self.dimensions or len(set(map(fold_key, names))) < len(names):
             raise JudgeError(f"contract {self.name!r}: needs a score, and each field once")
         for one in self.fields:
             if not one.rescaled and not 0 <= one.low < one.high <= MAX_SCORE:
@@ -213,7 +213,8 @@ class Contract:
             except (Exception, SystemExit) as error:  # a plug-in may raise anything
                 why = f"({failure_words(error)}){failure_place(error)}"
                 raise ReplyError(f"the reply could not be read {why}") from error
-        found = find_objects(said)
+        names = {fold_key(one.name): one.name for one in self.fields}
+        found = find_objects(said, lambda name: names.get(fold_key(name), fold_key(name)))
         if not found.objects:
             raise ReplyError("there is no JSON object in the reply")
         said_why = [{REASONING: one.pop(REASONING)} for one in found.having((REASONING,))]

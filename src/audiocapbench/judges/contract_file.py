@@ -13,11 +13,15 @@ from audiocapbench.data.toml_file import TomlTable, read_toml
 from audiocapbench.errors import JudgeError, ReplyError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.judges.contract import REASONING, Contract, JudgeInput, ReplyField, Verdict, fill
+from audiocapbench.judges.reply_json import fold_key
 
 _PLACES = ("prediction", "references", "instruction", "category", "transcript", "guidance")
 _OTHER = "other"
+_Bound = Annotated[int, Field(ge=-1000, le=1000)]
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w -]*$")]
-_NUMBER = re.compile(r"[\s\"'(\[*_]*(-?\d{1,4}(?:\.\d{1,4})?(?:\s*/\s*\d{1,4})?)(?![\w.]*\d)")
+_NUMBER = re.compile(
+    r"[\s\"'(\[*_]*(-?\d{1,4}(?:\.\d{1,4})?(?:\s*/\s*\d{1,4})?)(?![\w.]*\d|\s*(?:[-–—]|to|or)\s*\d)"
+)
 
 
 class ContractFile(TomlTable, frozen=True):
@@ -39,12 +43,12 @@ class ContractFile(TomlTable, frozen=True):
     source: str = ""
     guidance: dict[str, str] = Field({})
     scores: Annotated[tuple[_Name, ...], Field(min_length=1)]
-    weights: dict[str, Annotated[float, Field(ge=0)]] = Field({})
-    scale: tuple[int, int] = (0, 10)
+    weights: dict[str, Annotated[float, Field(ge=0, le=1e6)]] = Field({})
+    scale: tuple[_Bound, _Bound] = (0, 10)
     kind: Literal["integer", "number"] = "integer"
     after: str = ""
     hears: bool = False
-    max_tokens: Annotated[int, Field(ge=1)] = 300
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 300
 
     def mistakes(self) -> Iterator[str]:
         named = re.findall(r"\{(\w+)\}", self.prompt)
@@ -59,9 +63,9 @@ class ContractFile(TomlTable, frozen=True):
                 yield f"prompt: has no {{{place}}}, which the judge must see"
         if "guidance" in named and _OTHER not in self.guidance:
             yield f"guidance: has nothing for {_OTHER} categories"
-        if bad := [one for one in self.scores if one in (REASONING, OVERALL)]:
+        if bad := [one for one in self.scores if fold_key(one) in (REASONING, OVERALL)]:
             yield f"scores: {bad[0]} is the name of something else"
-        if len(set(self.scores)) < len(self.scores):
+        if len(set(map(fold_key, self.scores))) < len(self.scores):
             yield "scores: a name stands there twice"
         if self.weights and (
             self.weights.keys() != {*self.scores} or not sum(self.weights.values())
@@ -94,6 +98,7 @@ def read_contract(path: Path) -> Contract:
 
 def _assemble(file: ContractFile, case: JudgeInput) -> str:
     category = fold_category(case.category)
+    guidance = {fold_category(name): text for name, text in file.guidance.items()}
     return fill(
         file.prompt,
         prediction=case.prediction,
@@ -101,7 +106,7 @@ def _assemble(file: ContractFile, case: JudgeInput) -> str:
         instruction=case.instruction,
         category=category,
         transcript=case.transcript or "",
-        guidance=file.guidance.get(category, file.guidance.get(_OTHER, "")),
+        guidance=guidance.get(category, guidance.get(_OTHER, "")),
     )
 
 

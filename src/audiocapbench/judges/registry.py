@@ -225,7 +225,12 @@ def find_contract(name: str, **ways: str) -> Contract:
     if name in _BUILT_IN:
         return _BUILT_IN[name]()
     if name.endswith(".toml"):
-        return read_contract(Path(name))
+        contract = read_contract(Path(name))
+        if contract.name in _BUILT_IN:
+            raise JudgeError(
+                f"{name}: name: {contract.name!r} is a contract of ours; choose another"
+            )
+        return contract
     if (point := plugins("contracts").get(name)) is None:
         near = did_you_mean(name, [*_BUILT_IN, *sorted(plugins("contracts"))], "there are")
         to_do = "Install its plug-in, or choose one after the judge's name: [contract=NAME]"

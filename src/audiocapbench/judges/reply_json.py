@@ -66,10 +66,14 @@ class FoundObjects(NamedTuple):
         return list(within(self.objects))
 
 
-def find_objects(text: str, key_of: Callable[[str], str] | None = None) -> FoundObjects:
+def fold_key(name: str) -> str:
+    return re.sub(r"[\s_-]+", "_", name.strip().lower())
+
+
+def find_objects(text: str, key_of: Callable[[str], str] = fold_key) -> FoundObjects:
     """Every object in the text; ``key_of`` makes ways to write a key the same: case and blanks."""
     found, place, is_cut = list[dict[str, Any]](), 0, False
-    decoder = json.JSONDecoder(object_pairs_hook=partial(_each_once, key_of or _key))
+    decoder = json.JSONDecoder(object_pairs_hook=partial(_each_once, key_of))
     # What was read is never read again, so a hostile reply costs one pass.
     while beginning := _BEGINNING.search(text, place):
         strict, place, cut = _strict(text, beginning.start())
@@ -119,10 +123,6 @@ def _each_once(key_of: Callable[[str], str], pairs: list[tuple[str, Any]]) -> di
         if values.setdefault(key := key_of(name), value) != value:
             raise ReplyError(f"the field {shown(key)} is given twice")
     return values
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[\s_-]+", "_", name.strip().lower())
 
 
 def shown(key: str) -> str:

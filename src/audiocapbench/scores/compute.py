@@ -240,7 +240,7 @@ class Group:
             rows = places == place
             table[rows, ..., place, :-1] = statistics[rows]
             table[rows, ..., place, -1] = 1.0
-        return table.reshape(*statistics.shape[:-1], -1)
+        return table.reshape(*statistics.shape[:-1], corpora * table.shape[-1])
 
 
 def _total(

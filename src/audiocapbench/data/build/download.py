@@ -4,6 +4,7 @@ into a folder that nothing in an archive leads out of."""
 import shutil
 import time
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -20,6 +21,7 @@ PAUSES_S = (0.5, 1.0, 2.0)
 _TIMEOUT_S = 30.0
 _TARS = (".tar", ".tar.gz", ".tgz")
 _ANY_SIZE = 1 << 40
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
 def download(url: str, path: Path, digest: str, most: int = _ANY_SIZE) -> None:
@@ -108,5 +110,5 @@ def _members(path: Path, url: str) -> Iterator[tuple[str, bytes | str]]:
                         yield one.filename, "is too large" if large else archive.read(one)
         else:
             yield name, path.read_bytes()
-    except (ShardError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except (ShardError, *_DAMAGED) as error:
         raise DatasetError(f"{url}: {error}") from None
