@@ -13,7 +13,6 @@ from pydantic import TypeAdapter
 from audiocapbench.report.leaderboard.board import Ranking
 from audiocapbench.report.page.document import (
     BoardDocument,
-    CategoryScores,
     Cell,
     PairComparison,
     ScoreDifference,
@@ -45,7 +44,6 @@ HOLDS: dict[str, type[Any]] = {
     "about": ScorerEntry,
     "cell": Cell,
     "group": ScorerGroup,
-    "part": CategoryScores,
     "pair": PairComparison,
     "tested": ScoreDifference,
 }
@@ -60,14 +58,14 @@ OWN = {
     "cell.tagName",
     "group.append",
 }
-OWN |= {"cell.setAttribute", "group.addEventListener", "part.indexOf", "part.slice"}
+OWN |= {"cell.setAttribute", "group.addEventListener"}
 TABS = ("leaderboard", "matrix", "compare", "explore", "trials", "costs", "made")
 STEP = re.compile(r"\??\.(\w+)|\?\.\[|\[")
 
 
 def shape(kind: type[Any]) -> Any:
     """What the schema says may be read: fields by name, ``[]`` of a list, ``*`` of any name."""
-    whole = TypeAdapter(kind).json_schema()
+    whole = TypeAdapter(kind).json_schema(mode="serialization")
 
     def known(node: dict[str, Any]) -> Any:
         if "$ref" in node:

@@ -75,11 +75,12 @@ def test_figures_show_the_numbers_of_the_summaries(runs: Path) -> None:
         assert bar.cell.value == judged["overall"].value
         assert bar.cell.interval == judged["overall"].interval
         assert point.accuracy.value == judged["accuracy"].value
-    sound = data.parts[0]
-    assert (sound.category, sound.samples) == ("sound", 6)
+    sound = data.views["sound"]
+    assert sound.samples == 6
     expected = gathered.runs[0].judges["elements"].by_category["sound"]["overall"]
-    assert sound.cells[0] is not None
-    assert sound.cells[0].value == expected.value
+    cell = sound.estimates[data.headline][0]
+    assert cell is not None
+    assert cell.value == expected.value
 
 
 def test_without_a_judge_there_is_no_fourth_figure_and_a_metric_ranks(runs: Path) -> None:

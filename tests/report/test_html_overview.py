@@ -43,7 +43,7 @@ def board_of(store: Store, runs: list[Run]) -> dict[str, Any]:
 def bold(board: dict[str, Any]) -> list[list[bool]]:
     """For each model, which of its scores are marked."""
     models = range(len(board["models"]))
-    return [[one["best"] == place for one in board["scorers"]] for place in models]
+    return [[one == place for one in board["views"][""]["winners"]] for place in models]
 
 
 def test_a_score_over_easier_samples_is_not_marked(store: Store, tmp_path: Path) -> None:
@@ -91,7 +91,9 @@ def test_a_score_that_is_only_higher_is_not_marked(store: Store) -> None:
 
     runs = [made(f"made/{number}", 0.3 - 0.1 * number, 0.04 * number) for number in range(3)]
     board = board_of(store, runs)
-    marks = {one["label"]: one["best"] for one in board["scorers"]}
+    marks = dict(
+        zip((one["label"] for one in board["scorers"]), board["views"][""]["winners"], strict=True)
+    )
     (place,) = (at for at, one in enumerate(board["models"]) if one["label"] == "made/0")
     assert marks == {"rouge_l": None, "meteor": place, "bleu_1": None}
 
@@ -178,7 +180,7 @@ def test_samples_are_not_called_clips(store: Store, tmp_path: Path) -> None:
     page = page_of(store, [run], tmp_path)
     assert "72 samples of 12 clips" in page
     board = board_of(store, [run])
-    assert [one["samples"] for one in board["parts"]] == [72]
+    assert [one["samples"] for name, one in board["views"].items() if name] == [72]
     assert [one["total"] for one in board["durations"]] == [12]
     assert "72 clips" not in page
 
@@ -186,8 +188,8 @@ def test_samples_are_not_called_clips(store: Store, tmp_path: Path) -> None:
 def test_many_questions_about_few_clips_have_no_interval(store: Store) -> None:
     samples = made_samples(42, questions=6)
     made = MadeRun("made/asked", scores={"rouge_l": {one.id: 0.5 for one in samples}})
-    (part,) = board_of(store, [put_run(store, made, samples)])["parts"]
-    assert (part["samples"], part["cells"][0]["interval"]) == (42, None)
+    _, part = board_of(store, [put_run(store, made, samples)])["views"].values()
+    assert (part["samples"], part["estimates"][0][0]["interval"]) == (42, None)
 
 
 def test_too_few_samples_for_an_interval_are_said(store: Store, tmp_path: Path) -> None:
@@ -198,7 +200,7 @@ def test_too_few_samples_for_an_interval_are_said(store: Store, tmp_path: Path) 
     assert f"left out for fewer than {FEWEST_FOR_INTERVAL} samples" in page
     board = board_of(store, [run])
     assert board["estimates"][0][0]["interval"] is None
-    assert board["parts"][0]["cells"][0]["interval"] is None
+    assert [*board["views"].values()][1]["estimates"][board["headline"]][0]["interval"] is None
     enough = made_samples(FEWEST_FOR_INTERVAL)
     made = MadeRun("made/more", scores={"rouge_l": {one.id: 0.5 for one in enough}})
     page = page_of(store, [put_run(store, made, enough)], tmp_path)

@@ -75,7 +75,7 @@ def test_what_is_kept_is_shown_before_anything_is_computed(kept: Store, data: Re
             assert column[row]["value"] == cell["value"]
             assert tuple(column[row]["interval"]) == cell["interval"]
     assert quick["headline"] == expected["headline"]
-    assert [one["samples"] for one in quick["parts"]] == [20, 20]
+    assert [one["samples"] for name, one in quick["views"].items() if name] == [20, 20]
 
 
 def test_a_board_too_large_for_memory_ranks_alike(

@@ -195,13 +195,10 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
     by_number = {one.run.id: one for one in kept.runs}
     ordered = tuple(by_number[one.run.id] for one in data.runs)
     document = board_document(store, replace(kept, runs=ordered), kept.benchmark)
-    document.ranking, document.verdict = data.board.overall, data.board.verdict
-    document.scorers[document.headline].best = data.board.overall.winner
     document.notes, view = list(data.board.notes), document.views[""]
     for scorer in kept.scorers:  # by the headline alone: each other score takes as long
-        known = scorer == headline
-        view.rankings.append(data.board.overall if known else Ranking())
-        view.verdicts.append(data.board.verdict if known else "")
+        board = data.board if scorer == headline else None
+        view.add(*(board.overall, board.notes, board.verdict) if board else (Ranking(),))
     return document
 
 

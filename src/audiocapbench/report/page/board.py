@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, zip_longest
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from audiocapbench.grouping import grouped
 from audiocapbench.meta.over_blind import BLIND, PERSON
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.compare.compute import compare_pairs
-from audiocapbench.report.leaderboard.board import Board, PublishedEntry, Ranking
+from audiocapbench.report.leaderboard.board import Board, PublishedEntry
 from audiocapbench.report.leaderboard.build import verdict_of
 from audiocapbench.report.page import document as parts
 from audiocapbench.report.page.report_data import (
@@ -38,16 +38,18 @@ _ROWS, _FEWEST_SAMPLES = 120, 200
 """Differences of 1,000 samples that a report tests beforehand: they take some three seconds."""
 
 
-def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocument:
-    document = _document(data, title)
+def board_document(
+    store: Store, data: BoardData, title: str, labels: Sequence[str] = ()
+) -> parts.BoardDocument:
+    """The document of runs; with their ``labels`` on a site, also ranked in each category."""
+    document = _document(data, title, labels)
     if not isinstance(data, ReportData):
         return document
-    document.ranking, document.verdict = data.board.overall, data.board.verdict
     for scorer in data.scorers:
-        board = data.board if scorer == data.headline else data.ranked(scorer)
-        add_ranking(document.views[""], data, board)
-    for entry, winner in zip(document.scorers, document.views[""].winners, strict=True):
-        entry.best = winner
+        ranked = labels or scorer != data.headline
+        board = data.ranked(scorer, by_category=bool(labels)) if ranked else data.board
+        for name in document.views if labels else ("",):
+            _add_ranking(document.views[name], data, board, name, labels)
     lengths: dict[str, list[float]] = {name: [] for name in data.categories}
     seconds: dict[str, dict[str, float]] = {name: {} for name in data.categories}
     for sample in data.samples:
@@ -87,30 +89,22 @@ def board_document(store: Store, data: BoardData, title: str) -> parts.BoardDocu
     return document
 
 
-def add_ranking(
-    view: parts.CategoryView,
-    data: ReportData,
-    board: Board,
-    name: str = "",
-    labels: Sequence[str] = (),
+def _add_ranking(
+    view: parts.CategoryView, data: ReportData, board: Board, name: str, labels: Sequence[str]
 ) -> None:
     """Add how the runs rank by a scorer, in the order of the document, under other labels."""
     numbers = [entry.run.id for entry in board.entries]
     places = [numbers.index(one.run.id) for one in data.runs]
-    ranking = board.parts.get(name, board.overall).reordered(places)
-    view.rankings.append(ranking)
-    view.notes.append(list(board.notes))
-    view.winners.append(ranking.winner)
-    if not labels:
-        view.verdicts.append(board.verdict)
-        return
-    pairs = zip(places, labels, strict=True)
-    entries = [replace(board.entries[place], label=label) for place, label in pairs]
-    key = category(name) if name in board.parts else ALL
-    view.verdicts.append(verdict_of(board.scorer, ranking, entries, board.correction, key))
+    ranking, verdict = board.parts.get(name, board.overall).reordered(places), board.verdict
+    if labels:
+        pairs = zip(places, labels, strict=True)
+        entries = [replace(board.entries[place], label=label) for place, label in pairs]
+        key = category(name) if name in board.parts else ALL
+        verdict = verdict_of(board.scorer, ranking, entries, board.correction, key)
+    view.add(ranking, board.notes, verdict)
 
 
-def _document(data: BoardData, title: str) -> parts.BoardDocument:
+def _document(data: BoardData, title: str, labels: Sequence[str]) -> parts.BoardDocument:
     runs = data.runs
     days = sorted({one.run.created_at[:10] for one in runs})
     models = [one.entry for one in runs]
@@ -122,11 +116,10 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
     names = [*(one.run.model for one in runs), *(one.model for one in data.published)]
     first = sorted(runs, key=lambda one: one.run.id)  # who comes later changes no mark
     marks = families([*(one.run.model for one in first), *names])
-    for model, name in zip(models, names, strict=True):
-        model.mark = marks[name]
+    for model, name, label in zip_longest(models, names, labels):
+        model.mark, model.label = marks[name], label or model.label
     providers = dict.fromkeys([*PROVIDERS.values(), *(one.provider for one in models)])
     present = {one.provider for one in models}
-    views, headline = _views(data), data.scorers.index(data.headline)
     made = (one.estimate(scorer) for scorer in data.scorers for one in runs)
     signatures = {str(one.signature) for one in made if one and one.signature}
     both = [
@@ -136,7 +129,6 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
     ]
     return parts.BoardDocument(
         title=title,
-        verdict="",
         benchmark=data.benchmark,
         version=VERSION,
         asked=" to ".join(dict.fromkeys((days[0], days[-1]))),
@@ -146,11 +138,10 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
         samples=data.sample_count,
         clips=data.clips,
         missing_clips=data.missing_clips,
-        headline=headline,
+        headline=data.scorers.index(data.headline),
         scorers=[
             parts.ScorerEntry(
                 **{name: getattr(one, name) for name in ("label", "column", "judge", "digits")},
-                best=None,
                 max=one.max_value,
             )
             for one in data.scorers
@@ -158,27 +149,20 @@ def _document(data: BoardData, title: str) -> parts.BoardDocument:
         providers=[one for one in providers if one in present],
         models=models,
         boards=_groups(data),
-        estimates=views[""].estimates,
-        parts=[
-            parts.CategoryScores(category=name, samples=one.samples, cells=one.estimates[headline])
-            for name, one in views.items()
-            if name
-        ],
-        ranking=Ranking(),
         judge_of_both=data.headline.judge if data.headline.judge in both else (*both, None)[0],
         notes=list(data.notes),
         warnings=[],
         signatures=sorted(signatures),
-        views=views,
+        views=_views(data, every=bool(labels)),
         anchors=_anchors(data),
     )
 
 
-def _views(data: BoardData) -> dict[str, parts.CategoryView]:
-    """Scores by category, of which only those of the headline have intervals; no ranks."""
+def _views(data: BoardData, *, every: bool) -> dict[str, parts.CategoryView]:
+    """Scores by category, of which those of the headline, or all, have intervals; no ranks."""
 
     def scores(scorer: Scorer, name: str) -> list[parts.Cell | None]:
-        key, interval = name or None, not name or scorer == data.headline
+        key, interval = name or None, every or not name or scorer == data.headline
         own = (one.estimate(scorer, key, interval=interval) for one in data.runs)
         return [*map(cell, own), *(_printed(data, row, scorer, key) for row in data.published)]
 

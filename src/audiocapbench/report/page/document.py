@@ -4,9 +4,10 @@
 scripts of the pages read no field that is not declared here; a test compares both.
 """
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, computed_field
 
 from audiocapbench.report.leaderboard.board import Ranking
 
@@ -45,12 +46,11 @@ class Cell(DocumentPart):
 
 
 class ScorerEntry(DocumentPart):
-    """A column of scores; ``best`` is the model that tests show to beat every other, by place."""
+    """A column of scores."""
 
     label: str
     column: str
     judge: str | None
-    best: int | None
     max: float
     digits: int
 
@@ -98,12 +98,6 @@ class ScorerGroup(DocumentPart):
     coverage: str
     covered: list[int | None]
     note: str
-
-
-class CategoryScores(DocumentPart):
-    category: str
-    samples: int
-    cells: list[Cell | None]
 
 
 class Histogram(DocumentPart):
@@ -163,29 +157,36 @@ class PairComparison(DocumentPart):
 class CategoryView(DocumentPart):
     """All scores on one category, or on everything; by scorer ranks and what is known.
 
-    A report has ranks on everything alone.
+    ``winners`` are models that tests show to beat every other, by place. A report has ranks on
+    everything alone.
     """
 
     samples: int
     estimates: list[list[Cell | None]]
-    rankings: list[Ranking] = []
-    notes: list[list[str]] = []
-    verdicts: list[str] = []
-    winners: list[int | None] = []
+    rankings: list[Ranking]
+    notes: list[list[str]]
+    verdicts: list[str]
+    winners: list[int | None]
+
+    def add(self, ranking: Ranking, notes: Iterable[str] = (), verdict: str = "") -> None:
+        """Add how the models rank by the next scorer."""
+        self.rankings.append(ranking)
+        self.notes.append(list(notes))
+        self.verdicts.append(verdict)
+        self.winners.append(ranking.winner)
 
 
 class BoardDocument(DocumentPart):
     """The document; its models are in the order of their ranks, published ones last.
 
     What takes long (ranks, correlations, histograms) is not in a document of kept estimates alone.
-    ``headline`` is a place among the scorers; ``estimates`` are by scorer and model;
-    ``judge_of_both`` scores accuracy and hallucination. ``views`` are by category, ``""`` is
-    everything; ``anchors`` what captions that hear nothing and people's get by each scorer. Pages
-    of a site have a ``home``, a report the ``pairs`` that it has inside.
+    ``headline`` is a place among the scorers; ``judge_of_both`` scores accuracy and hallucination.
+    ``views`` are by category, ``""`` is everything; ``anchors`` what captions that hear nothing and
+    people's get by each scorer. Pages of a site have a ``home``, a report the ``pairs`` that it has
+    inside.
     """
 
     title: str
-    verdict: str
     benchmark: str
     version: str
     asked: str
@@ -200,9 +201,6 @@ class BoardDocument(DocumentPart):
     providers: list[str]
     models: list[BoardModel]
     boards: list[ScorerGroup]
-    estimates: list[list[Cell | None]]
-    parts: list[CategoryScores]
-    ranking: Ranking
     durations: list[Histogram] = []
     lengths: list[Histogram] = []
     correlations: list[MetricJudge] = []
@@ -215,6 +213,23 @@ class BoardDocument(DocumentPart):
     home: str | None = None
     views: dict[str, CategoryView]
     anchors: dict[str, list[float | None]] = {}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def estimates(self) -> list[list[Cell | None]]:
+        """Scores on everything, by scorer and model."""
+        return self.views[""].estimates
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def ranking(self) -> Ranking:
+        """How the models rank by the headline, where that is known."""
+        return next(iter(self.views[""].rankings[self.headline :]), Ranking())
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def verdict(self) -> str:
+        return next(iter(self.views[""].verdicts[self.headline :]), "")
 
 
 class SiteDocument(DocumentPart):

@@ -247,7 +247,7 @@ if TYPE_CHECKING:
 
 VIEWS = """
 base.js share.js state.js words.js filter.js charts.js leaderboard.js list.js matrix.js
-compare.js player.js clip.js explore.js about.js""".split()
+player.js clip.js compare.js explore.js about.js""".split()
 SCRIPTS = (*VIEWS, "embedded.js", "app.js")
 SERVED_SCRIPTS = (*VIEWS, "served.js", "live.js", "app.js")
 """Of ``view``, which asks a server for what a report has inside."""

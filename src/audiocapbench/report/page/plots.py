@@ -81,7 +81,9 @@ def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
     measure = board.scorers[board.headline]
     overall = overall_bars(board)
     panels = [
-        (f"{part.category} ({part.samples})", _bars(board, part.cells)) for part in board.parts
+        (f"{name} ({view.samples})", _bars(board, view.estimates[board.headline]))
+        for name, view in board.views.items()
+        if name
     ]
     every = [bar for _, bars in panels for bar in bars]
     known = [bar.cell for bar in (*overall, *every) if bar.cell is not None]

@@ -11,10 +11,9 @@ from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
 from audiocapbench.grouping import grouped
 from audiocapbench.report.leaderboard.board import Placement, Ranking
-from audiocapbench.report.page.board import add_ranking, board_document, cell
+from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.document import (
     BoardDocument,
-    CategoryView,
     Cell,
     ScorerEntry,
     ScorerGroup,
@@ -86,16 +85,21 @@ def _board(
     for name, one in zip(names, shown, strict=True):
         more = one.submission.by or Path(pages[one.run.id]).stem[-8:]
         labels.append(one.submission.model + f" ({more})" * (names.count(name) > 1))
-    board = board_document(store, data, title)
-    board.views = _views(data, shown, labels)
-    board.estimates = board.views[""].estimates
-    for entry, winner in zip(board.scorers, board.views[""].winners, strict=True):
-        entry.best = winner
-    for model, label, one in zip(board.models, labels, shown, strict=True):
-        model.page, model.label = pages[one.run.id], label
-        for name in ("by", "link", "licence", "weights"):
-            setattr(model, name, getattr(one.submission, name))
-    board.verdict = board.views[""].verdicts[board.headline]
+    board = board_document(store, data, title, labels)
+    for place, (model, one) in enumerate(zip(board.models, shown, strict=True)):
+        model.page = pages[one.run.id]
+        for field in ("by", "link", "licence", "weights"):
+            setattr(model, field, getattr(one.submission, field))
+        # Scores that the submission says and nobody here could check.
+        for claim in one.claims:
+            view, scorer = (
+                board.views.get(claim.category or ""),
+                Scorer(claim.scorer, claim.dimension),
+            )
+            if view is not None and scorer in data.scorers:
+                cells = view.estimates[data.scorers.index(scorer)]
+                claimed = Cell(value=claim.value, interval=claim.interval, n=claim.n, claimed=True)
+                cells[place] = cells[place] or claimed
     return board
 
 
@@ -131,7 +135,7 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
     alone = ranks[best].worst == 1
     said = f"People prefer {best}" if alone else f"It is open whom people prefer; {best} leads"
     said += f": {100 * (share.value or 0.0):.1f} %, {how}."
-    entry = ScorerEntry(label=_PEOPLE, column=_PEOPLE, judge=None, best=None, max=100.0, digits=1)
+    entry = ScorerEntry(label=_PEOPLE, column=_PEOPLE, judge=None, max=100.0, digits=1)
     covered = [None if one is None else one.n for one in cells]
     group = ScorerGroup(title="People", coverage="votes", covered=covered, note=note, scorers=[])
     group.scorers.append(len(board.scorers))
@@ -139,10 +143,7 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
     board.boards.append(group)
     for name, view in board.views.items():
         view.estimates.append([None] * len(cells) if name else cells)
-        view.rankings.append(Ranking(places=tuple(places)))
-        view.notes.append([note, *found.notes])
-        view.verdicts.append(said)
-        view.winners.append(None)
+        view.add(Ranking(places=tuple(places)), [note, *found.notes], said)
     return True
 
 
@@ -153,40 +154,6 @@ def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
         own = checked.submission
         one.table.run = replace(one.run, created_at=own.created_at, made_by=own.made_by)
     return gather(summaries)
-
-
-def _views(
-    data: ReportData, shown: Sequence[CheckedSubmission], labels: Sequence[str]
-) -> dict[str, CategoryView]:
-    # Scores that submissions say and nobody here could check.
-    claims: dict[tuple[object, ...], Cell] = {}
-    for checked in shown:
-        for one in checked.claims:
-            claim = Cell(value=one.value, interval=one.interval, n=one.n, claimed=True)
-            claims.setdefault((checked.run.id, one.scorer, one.dimension, one.category), claim)
-    views = {
-        name: CategoryView(
-            samples=sum(name in ("", one.category) for one in data.samples),
-            estimates=[
-                [
-                    cell(run.estimate(scorer, name or None))
-                    or claims.get((run.run.id, scorer.name, scorer.dimension, name or None))
-                    for run in data.runs
-                ]
-                for scorer in data.scorers
-            ],
-            rankings=[],
-            notes=[],
-            verdicts=[],
-            winners=[],
-        )
-        for name in ("", *data.categories)
-    }
-    for scorer in data.scorers:
-        board = data.ranked(scorer, by_category=True)
-        for name, view in views.items():
-            add_ranking(view, data, board, name, labels)
-    return views
 
 
 def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:

@@ -56,12 +56,8 @@ class App {
   benchmarks() {
     const { boards } = this.source;
     if (boards.length < 2) return;
-    const select = make("select");
-    select.setAttribute("aria-label", "Benchmark");
-    choices(select, boards.map((one, place) => [`${plain(one.benchmark)}, ${count(one.samples, "sample")} (${one.datasets.join(", ")})`, String(place)]));
-    select.value = this.state.get("by") || "0";
-    select.addEventListener("change", () => this.state.set({ by: select.value, rank: "", part: "" }));
-    at("chips").before(select);
+    const choice = boards.map((one, place) => [`${plain(one.benchmark)}, ${count(one.samples, "sample")} (${one.datasets.join(", ")})`, String(place)]);
+    at("chips").before(chooser(choice, this.state.get("by") || "0", (by) => this.state.set({ by, rank: "", part: "" }), "Benchmark"));
   }
 
   header() {
@@ -99,7 +95,7 @@ class App {
     const chosen = at(`tab-${tab}`);
     at("tabs").scrollLeft = chosen.offsetLeft - at("tabs").clientWidth / 2 + chosen.clientWidth / 2;
     document.title = `${NAMES[tab]} · ${plain(this.board.title)} · AudioCapBench`;
-    if (tab !== "compare") this.views.compare.player?.close();
+    if (tab !== "compare") this.views.compare.detail?.player?.audio?.pause();
     if (tab !== "explore") this.explorer?.view.player?.audio?.pause();
     try {
       await this.fill(tab);

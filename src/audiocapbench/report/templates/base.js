@@ -101,3 +101,21 @@ function list(items, name = "") {
 function choices(select, options) {
   select.replaceChildren(...options.map(([words, value]) => new Option(words, value)));
 }
+
+// A select of choices; `change` is told what is chosen.
+function chooser(options, value, change, label) {
+  const select = make("select");
+  choices(select, options);
+  select.value = value;
+  if (label) select.setAttribute("aria-label", label);
+  select.addEventListener("change", () => change(select.value));
+  return select;
+}
+
+// A control with its label.
+function field(id, words, control) {
+  control.id = id;
+  const label = make("label", "", words);
+  label.htmlFor = id;
+  return make("div", "field", label, control);
+}

@@ -64,19 +64,20 @@ class ClipView {
   // Words are held to the references but the one that an answer is itself; an answer to a question, to none.
   answers(clip, isChoice) {
     const others = ({ note }) => clip.references.filter((_, place) => isChoice || !note.startsWith(`reference ${place + 1}, `));
-    const cards = make("div", "cards", ...this.query.shown.map((model) => this.card(model, clip.answers[model], isChoice ? null : new References(others(clip.answers[model])))));
+    const cards = make("div", "cards", ...this.query.shown.map((model) => this.card(model, clip.answers[model], isChoice ? undefined : new References(others(clip.answers[model])).read(clip.answers[model].text))));
     if (!this.query.shown.length) cards.append(make("p", "soft", "No model is chosen."));
     const legend = make("p", "soft legend-words", make("mark", "match", "in the references"), " ", make("mark", "extra", "not in them"), " ", make("span", "miss", "left out"));
     return make("div", "", make("div", "answers-head", make("h3", "", "Models said"), isChoice ? null : legend), cards);
   }
 
-  card(model, answer, known) {
+  // What a model said, with `read.ranges` of it marked; `side` is of two that are compared.
+  card(model, answer, read = { ranges: [], missing: [] }, side = "") {
     const { board } = this.app;
     const one = board.models[model];
-    const box = make("section", `answer${one.control ? " control" : ""}`);
-    const title = make("h4", "", foreign("span", "", plain(one.label)), make("span", answer.status === "ok" ? "badge" : "badge bad", answer.status));
+    const box = make("section", `answer${one.control ? " control" : ""}${side && ` side-${side}`}`);
+    const badge = side ? make("span", `badge side-${side}`, side.toUpperCase()) : null;
+    const title = make("h4", "", badge, foreign("span", "", plain(one.label)), make("span", answer.status === "ok" ? "badge" : "badge bad", answer.status));
     box.append(title);
-    const read = known?.read(answer.text) ?? { ranges: [], missing: [] };
     if (answer.text) box.append(foreign("p", "text", ...marked(answer.text, [...read.ranges, ...hits(answer.text, this.query.search)])));
     if (answer.note) box.append(make("p", "soft", `(${answer.note})`));
     if (answer.error) box.append(foreign("p", "warning text", answer.error));

@@ -5,7 +5,6 @@ const MOST_ROWS = 200;
 class CompareView {
   constructor(app) {
     this.app = app;
-    this.player = null;
   }
 
   models() {
@@ -31,10 +30,12 @@ class CompareView {
     const [duel, page] = await Promise.all([this.app.source.duel(a, b, measure), this.app.source.page(query, 0, MOST_ROWS)]);
     if (asked !== this.asked) return;
     this.samples = make("div", "moved");
-    this.detail = make("section", "card beside");
-    this.detail.setAttribute("aria-label", "The chosen sample");
+    this.detail?.close();
+    const beside = make("section", "card beside");
+    beside.setAttribute("aria-label", "The chosen sample");
+    this.detail = new DuelView(this.app, beside);
     [this.verdict, this.every] = [make("p"), this.scores(a, b)];
-    box.replaceChildren(this.chooser(a, b), this.verdict, make("div", "two", this.every, this.duel(a, b, duel)), make("div", "halves", this.moved(a, b, page), this.detail));
+    box.replaceChildren(this.chooser(a, b), this.verdict, make("div", "two", this.every, this.duel(a, b, duel)), make("div", "halves", this.moved(a, b, page), beside));
     this.test(a, b, asked);
     const first = page.rows.find((one) => one.id === this.app.state.get("clip")) ?? page.rows[0];
     if (first) await this.open(first.id, a, b, false);
@@ -42,13 +43,8 @@ class CompareView {
 
   chooser(a, b) {
     const { board } = this.app;
-    const select = (name, chosen, words_) => {
-      const element = make("select");
-      choices(element, this.app.runs().map((model) => [plain(board.models[model].label), board.models[model].label]));
-      element.value = board.models[chosen].label;
-      element.addEventListener("change", () => this.app.state.set({ [name]: element.value }));
-      return make("label", `side-${name}`, make("span", "", words_), element);
-    };
+    const models = this.app.runs().map((model) => [plain(board.models[model].label), board.models[model].label]);
+    const select = (name, chosen, words_) => make("label", `side-${name}`, make("span", "", words_), chooser(models, board.models[chosen].label, (value) => this.app.state.set({ [name]: value })));
     const swap = button("⇄", () => this.app.state.set({ a: board.models[b].label, b: board.models[a].label }), "", "Swap the two models");
     return make("div", "card chooser", select("a", a, "A"), swap, select("b", b, "B"));
   }
@@ -125,27 +121,22 @@ class CompareView {
     if (asked !== this.asked || clip === null) return;
     if (wanted) this.app.state.set({ clip: id }, { quiet: true });
     for (const one of this.samples.children) one.setAttribute("aria-current", String(one.dataset.id === id));
-    this.player?.close();
-    this.player = new Player(clip);
-    const { board } = this.app;
-    const [first, second] = [clip.answers[a], clip.answers[b]];
-    const only = differing(first.text, second.text);
-    const said = [first, second].map((answer, side) => {
-      const model = [a, b][side];
-      const name = `side-${"ab"[side]}`;
-      const title = make("h4", "", make("span", `badge ${name}`, "AB"[side]), " ", foreign("span", "", plain(board.models[model].label)), make("span", "num", fixed(answer.scores[board.headline], board.scorers[board.headline].digits)));
-      const text = answer.text ? foreign("p", "text", ...marked(answer.text, only[side])) : make("p", "warning", answer.status);
-      return make("section", `answer ${name}`, title, text, ...answer.verdicts.slice(0, 1).map(([judge, words_]) => make("div", "said", make("b", "", `${plain(judge)}: `), foreign("span", "text", words_))));
-    });
+    this.detail.show(clip, { search: "", measure: this.app.board.headline, shown: [a, b] });
+  }
+}
+
+// The chosen sample, and what only one of the two models says of it.
+class DuelView extends ClipView {
+  header(clip) {
     const link = make("a", "", "Open in the explorer");
-    link.href = this.app.state.address({ clip: id }, "explore");
-    this.detail.replaceChildren(
-      foreign("h2", "", plain(clip.id)),
-      this.player.element,
-      written(board, clip).element,
-      make("p", "soft", "Words that only one of the two says are ", make("mark", "only", "marked"), "."),
-      make("div", "cards", ...said),
-      make("p", "soft", link),
-    );
+    link.href = this.app.state.address({ clip: clip.id }, "explore");
+    return make("header", "", foreign("h2", "", plain(clip.id)), make("p", "soft", link));
+  }
+
+  answers(clip) {
+    const { shown } = this.query;
+    const only = differing(...shown.map((model) => clip.answers[model].text));
+    const cards = shown.map((model, side) => this.card(model, clip.answers[model], { ranges: only[side], missing: [] }, "ab"[side]));
+    return make("div", "", make("p", "soft", "Words that only one of the two says are ", make("mark", "only", "marked"), "."), make("div", "cards", ...cards));
   }
 }

@@ -1,6 +1,8 @@
 // The explorer: search, filters, the list and the open sample, tied together by the address.
 
-const NO_FILTERS = { q: "", category: "", status: "", score: "", model: "", low: "", high: "", sort: "", hide: "" };
+// The control of each field of the address, and the address without any of them.
+const CONTROLS = { q: "search", category: "category", status: "status", score: "measure", model: "model", low: "low", high: "high", sort: "sort" };
+const NO_FILTERS = Object.fromEntries([...Object.keys(CONTROLS), "hide"].map((name) => [name, ""]));
 
 class ExploreView {
   constructor(app) {
@@ -60,18 +62,9 @@ class ExploreView {
   changed() {
     const { board } = this.app;
     const hidden = this.boxes().filter((box) => !box.checked).map((box) => board.models[Number(box.value)].run);
-    const headline = board.scorers[board.headline].label;
-    this.app.state.set({
-      q: at("search").value,
-      category: at("category").value,
-      status: at("status").value,
-      score: at("measure").value === headline ? "" : at("measure").value,
-      model: at("model").value,
-      low: at("low").value.trim(),
-      high: at("high").value.trim(),
-      sort: at("sort").value === "order" ? "" : at("sort").value,
-      hide: hidden.join("."),
-    });
+    const usual = { score: board.scorers[board.headline].label, sort: "order" };
+    const given = Object.entries(CONTROLS).map(([name, id]) => [name, at(id).value === usual[name] ? "" : at(id).value]);
+    this.app.state.set({ ...Object.fromEntries(given), hide: hidden.join(".") });
   }
 
   // From the address into the controls, and what it means.
@@ -80,19 +73,22 @@ class ExploreView {
     const hidden = new Set(state.get("hide").split(".").map(Number));
     for (const box of this.boxes()) box.checked = !hidden.has(board.models[Number(box.value)].run);
     const measure = Math.max(0, state.get("score") ? board.scorers.findIndex((one) => one.label === state.get("score")) : board.headline);
-    const number = (name) => (state.get(name) === "" || Number.isNaN(Number(state.get(name))) ? null : Math.max(-1e9, Math.min(1e9, Number(state.get(name)))));
-    const fields = { search: state.get("q"), category: state.get("category"), status: state.get("status"), measure: board.scorers[measure].label, model: state.get("model"), low: state.get("low"), high: state.get("high"), sort: state.get("sort") || "order" };
-    for (const [id, value] of Object.entries(fields)) if (at(id).value !== value) at(id).value = value;
+    const number = (name) => (state.get(name).trim() === "" || Number.isNaN(Number(state.get(name))) ? null : Math.max(-1e9, Math.min(1e9, Number(state.get(name)))));
+    const usual = { score: board.scorers[measure].label, sort: "order" };
+    for (const [name, id] of Object.entries(CONTROLS)) {
+      const value = name === "score" ? usual.score : state.get(name) || (usual[name] ?? "");
+      if (at(id).value !== value) at(id).value = value;
+    }
     const shown = this.boxes().filter((box) => box.checked).map((box) => Number(box.value));
     return {
-      search: fields.search,
-      category: fields.category,
-      status: fields.status,
+      search: state.get("q"),
+      category: state.get("category"),
+      status: state.get("status"),
       measure,
-      model: this.app.runs().find((model) => board.models[model].label === fields.model) ?? ANY,
+      model: this.app.runs().find((model) => board.models[model].label === state.get("model")) ?? ANY,
       low: number("low"),
       high: number("high"),
-      sort: Object.hasOwn(SORTS, fields.sort) ? fields.sort : "order",
+      sort: Object.hasOwn(SORTS, state.get("sort")) ? state.get("sort") : "order",
       shown,
       names: shown.map((model) => board.models[model].label),
       scorer: board.scorers[measure],

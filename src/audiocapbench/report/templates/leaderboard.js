@@ -17,7 +17,7 @@ function chosenBoard(whole, state, usual) {
   rows.sort((a, b) => (ranking.places[a]?.rank ?? Infinity) - (ranking.places[b]?.rank ?? Infinity) || worth(b) - worth(a) || a - b);
   const own = headline === whole.headline && !part ? whole.notes : (view.notes[headline] ?? []);
   const notes = rows.length < whole.models.length ? ["Ranks and tests are among all models, also those that are filtered out.", ...own] : own;
-  return { ...whole, headline, part, ranking, rows, notes, estimates: view.estimates, samples: part ? view.samples : whole.samples, verdict: view.verdicts[headline] ?? "", winner: view.winners[headline] ?? (part ? null : whole.scorers[headline].best) };
+  return { ...whole, headline, part, ranking, rows, notes, estimates: view.estimates, samples: part ? view.samples : whole.samples, verdict: view.verdicts[headline] ?? "", winner: view.winners[headline] ?? null };
 }
 
 class LeaderboardView {
@@ -92,17 +92,7 @@ class LeaderboardView {
   // What ranks, of which samples and models, and which columns are shown.
   controls() {
     const { whole, state } = this.app;
-    const field = (id, words_, element) => {
-      element.id = id;
-      const label = make("label", "", words_);
-      label.htmlFor = id;
-      return make("div", "field", label, element);
-    };
-    const select = (id, words_, options) => {
-      const element = make("select");
-      choices(element, options);
-      return field(id, words_, element);
-    };
+    const select = (id, words_, options) => field(id, words_, chooser(options, "", (value) => state.set({ [id]: value })));
     const parts = Object.entries(whole.views).filter(([, one]) => one.rankings.length);
     const found = [select("rank", "Rank by", whole.scorers.map((one) => [plain(one.label), one.label]))];
     if (parts.length > 1) found.push(select("part", "Category", parts.map(([name, one]) => [`${name ? plain(name) : "all"} (${one.samples.toLocaleString("en")})`, name])));
@@ -131,7 +121,7 @@ class LeaderboardView {
         const keys = [...this.columnBoxes.querySelectorAll("input:checked")].map((one) => one.value);
         state.set({ cols: keys.join("\n") || "-" });
       } else if (target.id === "no-controls") state.set({ controls: target.checked ? "hidden" : "" });
-      else state.set({ [target.id]: target.value });
+      else if (target.id === "find") state.set({ find: target.value });
     });
     return tools;
   }
@@ -394,15 +384,12 @@ class LeaderboardView {
     const usual = both.every(Boolean) ? both : [axes.find((one) => one.number !== board.headline), axes[board.headline]];
     const [x, y] = ["x", "y"].map((name, place) => axes.find((one) => one.key === state.get(name)) ?? usual[place]);
     const select = (name, now) => {
-      const element = make("select");
-      choices(element, axes.map((one) => [one.name, one.key]));
-      element.value = now.key;
-      element.id = `axis-${name}`;
-      element.setAttribute("aria-label", name === "x" ? "Across" : "Up");
-      element.addEventListener("change", () => {
-        state.set({ [name]: element.value });
+      const chosen = (value) => {
+        state.set({ [name]: value });
         at(`axis-${name}`)?.focus();
-      });
+      };
+      const element = chooser(axes.map((one) => [one.name, one.key]), now.key, chosen, name === "x" ? "Across" : "Up");
+      element.id = `axis-${name}`;
       return element;
     };
     const points = board.rows.map((model) => ({ one: board.models[model], x: x.cell(model), y: y.cell(model) })).filter((point) => point.x && point.y);

@@ -30,12 +30,8 @@ class Live {
     const names = this.source.benchmarks ?? [];
     const shown = this.source.board?.benchmark ?? "";
     if (names.length < (shown ? 2 : 1)) return;
-    const select = make("select");
-    select.setAttribute("aria-label", "Benchmark");
-    choices(select, [...(shown ? [] : [["choose a benchmark", ""]]), ...names.map((name) => [plain(name), name])]);
-    select.value = shown;
-    select.addEventListener("change", () => location.assign(`?benchmark=${encodeURIComponent(select.value)}`));
-    at("chips").before(select);
+    const choice = [...(shown ? [] : [["choose a benchmark", ""]]), ...names.map((name) => [plain(name), name])];
+    at("chips").before(chooser(choice, shown, (name) => location.assign(`?benchmark=${encodeURIComponent(name)}`), "Benchmark"));
   }
 
   lost(words = "not connected; trying again") {

@@ -39,15 +39,7 @@ class MatrixView {
     }
     const scorer = board.scorers[board.headline];
     const sort = Object.hasOwn(MATRIX_SORTS, state.get("sort")) ? state.get("sort") : "lowest";
-    const select = (id, words_, options, value, name) => {
-      const element = make("select");
-      choices(element, options);
-      [element.id, element.value] = [id, value];
-      element.addEventListener("change", () => state.set({ [name]: element.value }));
-      const label = make("label", "", words_);
-      label.htmlFor = id;
-      return make("div", "field", label, element);
-    };
+    const select = (name, words_, options, value) => field(`matrix-${name}`, words_, chooser(options, value, (chosen) => state.set({ [name]: chosen })));
     const head = make("div", "matrix-row matrix-head", make("span", "", "sample"), make("span", "num", "mean"), make("span", "num", "spread"));
     for (const model of models) {
       const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", plain(board.models[model].label)));
@@ -70,7 +62,7 @@ class MatrixView {
     const grid = make("div", "matrix", head, rows);
     grid.style.setProperty("--models", models.length);
     const told = make("p", "soft");
-    const tools = make("form", "tools", select("matrix-sort", "Sort", Object.entries(MATRIX_SORTS).map(([name, words_]) => [words_, name]), sort, "sort"), select("matrix-category", "Category", [["all categories", ""], ...source.categories.map((name) => [plain(name), name])], state.get("category"), "category"), told);
+    const tools = make("form", "tools", select("sort", "Sort", Object.entries(MATRIX_SORTS).map(([name, words_]) => [words_, name]), sort), select("category", "Category", [["all categories", ""], ...source.categories.map((name) => [plain(name), name])], state.get("category")), told);
     const typing = document.activeElement?.id;
     const query = { search: "", category: state.get("category"), status: "", measure: board.headline, model: ANY, low: null, high: null, sort, shown: models, names: models.map((one) => board.models[one].label), scorer };
     box.replaceChildren(card("Where models fail together", `${plain(scorer.label)} of every sample and model; a cell opens its sample.`, tools, make("div", "scroll", grid), this.scale(scorer), share("Scores of all samples", () => this.rows(query))));
