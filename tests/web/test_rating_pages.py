@@ -313,7 +313,7 @@ def test_the_administrator_sees_how_far_it_is_and_fetches_it(
             one.page.get_by_text("All done. Thank you!").wait_for()
         admin = Page(context, server, "", "admin")
         admin.page.get_by_text("4 of 4 ratings").wait_for()
-        row = admin.page.locator("#agreement tr").inner_text().split()
+        row = admin.page.locator("[aria-label=Agreement] tbody tr").inner_text().split()
         assert row == ["rel", "1.00", "1.00", "2"]
         admin.check_access()
         with admin.page.expect_download() as waited:

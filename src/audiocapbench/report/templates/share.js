@@ -79,6 +79,14 @@ async function pngOf(shown) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
+// A file that the browser keeps where it keeps what is fetched.
+function save(blob, file) {
+  const link = make("a");
+  [link.href, link.download] = [URL.createObjectURL(blob), file];
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
 // On the clipboard; where the browser keeps that to itself, as a file. Returns what was done.
 async function give(blob, file) {
   try {
@@ -86,10 +94,7 @@ async function give(blob, file) {
     await (text === null ? navigator.clipboard.write([new ClipboardItem({ [blob.type]: blob })]) : navigator.clipboard.writeText(text));
     return "copied";
   } catch {
-    const link = make("a");
-    [link.href, link.download] = [URL.createObjectURL(blob), file];
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    save(blob, file);
     return `saved as ${file}`;
   }
 }

@@ -21,11 +21,13 @@ from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.meta.pairs import by_votes
 from audiocapbench.meta.votes import project_pairs
 from audiocapbench.report.beside_people import beside_people
+from audiocapbench.report.page.html import joined
 from audiocapbench.report.ratings import agreement_row, win_report
+from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
-from audiocapbench.table import Table
+from audiocapbench.table import Column, Row, Table, ValueWithInterval
 from audiocapbench.web.rating.items import LoadedItems, export_ratings, load_items, playable
 from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject
 from audiocapbench.web.server import Route, answered, bare_app, bearer, fixed
@@ -38,6 +40,10 @@ PATH = "/rate/"
 _PAGES = {"rate.html": "", "admin.html": "admin", "rate.css": "rate.css"}
 _PAGES |= {"rate.js": "rate.js", "admin.js": "admin.js"}
 _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_AGREEMENT = (
+    "1 is full agreement, 0 what chance would give. α counts every item that two people or more "
+    "have rated, κ those that as many have rated as most. Gold questions count in neither."
+)
 
 
 class RatingRequest(BaseModel, extra="forbid", strict=True):
@@ -226,8 +232,9 @@ def rating_app(desk: RatingDesk) -> Any:
     read: dict[str, Route] = {"/": lead}
     write: dict[str, Route] = {}
     for file, name in _PAGES.items():
-        content = files("audiocapbench.web").joinpath("pages", file).read_bytes()
-        read[f"{PATH}{name}"] = fixed(content, _KINDS[file.partition(".")[2]])
+        content = files("audiocapbench.web").joinpath("pages", file).read_text("utf-8")
+        shared = joined(["base.js", "share.js"]) if file == "admin.js" else ""
+        read[f"{PATH}{name}"] = fixed(shared + content, _KINDS[file.partition(".")[2]])
     for name in ("next", "back", "save", "progress", "export", "audio/{item}"):
         routes = write if name in ("next", "back", "save") else read
         routes[f"{PATH}api/{name}"] = answered(partial(_answer, desk, name), _refusal)
@@ -273,7 +280,7 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
     ordinary = [one for one in said if not items[one.item].gold]
     counts = Counter(one.item for one in ordinary)
     asked = [key for key, one in items.items() if not one.gold]
-    people, kind = [], KINDS[project.kind]
+    people, rows, kind = [], list[Row](), KINDS[project.kind]
     for name in project.people:
         own = [one for one in said if one.person == name]
         tried = [(items[one.item].gold, one.answer) for one in own if items[one.item].gold]
@@ -282,8 +289,26 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         person = {"person": name, "ratings": len(own) - len(tried), "seconds": seconds}
         person |= {"last": max((one.rated_at for one in own), default=None)}
         person |= {"gold": len(tried), "gold_right": hits}
-        interval = list(wilson(hits, len(tried))) if tried else None
-        people.append(person | {"gold_interval": interval})
+        interval = wilson(hits, len(tried)) if tried else None
+        people.append(person | {"gold_interval": interval and list(interval)})
+        share = ValueWithInterval(hits / len(tried) if tried else None, interval)
+        rows.append(
+            person | {"share": share, "last": (person["last"] or "–")[:16].replace("T", " ")}
+        )
+    agreement = [
+        agreement_row(name, [(one.item, one.person, one.answer[name]) for one in ordinary])
+        for name in kind.dimensions
+    ]
+    agreed = [
+        {"what": row["dimension"], "items": row["items"]}
+        | {name: Coefficient(row[name], row[f"{name}_ci"]) for name in ("alpha", "kappa")}
+        for row in agreement
+    ]
+    looks = [Column("what"), Column("alpha", "Krippendorff’s α", ".2f")]
+    looks += [Column("kappa", "Fleiss’ κ", ".2f"), Column("items", "items rated by several")]
+    columns = [Column("person"), Column("ratings"), Column("share", "gold right", "%")]
+    columns += [Column("seconds", "seconds each"), Column("last", "last, UTC", align="right")]
+    tables = [Table("Agreement", agreed, looks, [_AGREEMENT]), Table("People", rows, columns)]
     return {
         "name": project.name,
         "kind": project.kind,
@@ -293,12 +318,9 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         "ratings": len(ordinary),
         "wanted": len(asked) * project.each if desk.ends else None,
         "complete": sum(counts[key] >= project.each for key in asked),
-        "agreement": [
-            agreement_row(name, [(one.item, one.person, one.answer[name]) for one in ordinary])
-            for name in kind.dimensions
-        ],
+        "agreement": agreement,
         "people": people,
-        "tables": desk.standing(),
+        "tables": [*desk.standing(), *map(_shown_table, tables)],
     }
 
 
