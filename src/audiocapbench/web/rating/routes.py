@@ -287,14 +287,13 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         hits = sum(kind.is_right(gold, answer) for gold, answer in tried)
         seconds = round(median(one.took_s for one in own), 1) if own else None
         person = {"person": name, "ratings": len(own) - len(tried), "seconds": seconds}
-        person |= {"last": max((one.rated_at for one in own), default=None)}
-        person |= {"gold": len(tried), "gold_right": hits}
+        last = max((one.rated_at for one in own), default=None)
+        person |= {"last": last, "gold": len(tried), "gold_right": hits}
         interval = wilson(hits, len(tried)) if tried else None
         people.append(person | {"gold_interval": interval and list(interval)})
         share = ValueWithInterval(hits / len(tried) if tried else None, interval)
-        rows.append(
-            person | {"share": share, "last": (person["last"] or "–")[:16].replace("T", " ")}
-        )
+        when = (last or "–")[:16].replace("T", " ")
+        rows.append(person | {"share": share, "last": when})
     agreement = [
         agreement_row(name, [(one.item, one.person, one.answer[name]) for one in ordinary])
         for name in kind.dimensions
