@@ -67,7 +67,32 @@ def test_ties_and_refusals_choose_no_caption() -> None:
         ("The audio has a cat.", Choice.UNKNOWN),
         ("A mentions the cat. Still, both captions are equally good.", Choice.UNKNOWN),
         ("A is the better match. B is general, so it is less specific and accurate.", Choice.FIRST),
+        ("In the clip a woman is heard with her baby. So B is better.", Choice.SECOND),
+        ("At first I leaned towards A, but the song made me change my mind to B.", Choice.SECOND),
+        ("Neither is perfect, but if I had to pick, I'd lean slightly towards A.", Choice.FIRST),
+        ("| | A | B |\n|---|---|---|\n| Sounds | 4 | 2 |\n| Order | 5 | 3 |", Choice.FIRST),
+        ("| | A | B |\n|---|---|---|\n| Sounds | ✗ | ✓ |\n| Style | ✓ | ✓ |", Choice.SECOND),
+        ('{"caption_a_score": 2, "caption_b_score": 4}', Choice.SECOND),
+        ("A slight issue with A is its length; B's singing is simply false.", Choice.FIRST),
+        ("Were it a cat, A would win; it is a baby.", Choice.SECOND),
+        ("Meowing is not what can be heard. Somebody sings softly.", Choice.SECOND),
+        ("A woman sings softly as her baby laughs.", Choice.SECOND),
+        ("Al principio pensé en la segunda, pero el gato me hace elegir la primera.", Choice.FIRST),
+        ("The cat mentioned in A is not audible.", Choice.SECOND),
+        ("A sounds nicer, but it is B that tells what happens.", Choice.SECOND),
+        ("A woman sings softly while her baby laughs and a cat purrs.", Choice.UNKNOWN),
+        ("When A is compared with B, it is A that falls short.", Choice.UNKNOWN),
+        ("It depends: if a cat is heard, A is better; if a baby is, B is better.", Choice.UNKNOWN),
+        ("I wouldn't pick A over B, nor B over A.", Choice.UNKNOWN),
+        ("A exceeds B in made-up content.", Choice.UNKNOWN),
+        ("A rating higher than B's in style is all A gets.", Choice.UNKNOWN),
     ],
 )
 def test_likely_answers_are_read_as_they_are_meant(answer: str, choice: Choice) -> None:
     assert read_likely(answer, CAT, BABY, Labels()) is choice
+
+
+@pytest.mark.parametrize("what", ["representation of the audio", "match", "description", "fit"])
+def test_an_article_in_small_letters_is_no_caption(what: str) -> None:
+    graded = read_graded(f"caption_2 is a better {what}.", CAT, BABY, Labels("1", "2", "tie"))
+    assert graded == (Choice.SECOND, "certain")

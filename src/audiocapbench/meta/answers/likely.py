@@ -9,6 +9,7 @@ import re
 import unicodedata
 from functools import cache
 from itertools import pairwise
+from math import copysign
 from typing import Literal, NamedTuple, Self
 
 from audiocapbench.meta.answers import marks, parser
@@ -19,7 +20,7 @@ from audiocapbench.metrics.elements.splitting import meaning_of
 from audiocapbench.metrics.shipped import read_lists, with_pieces, word_set
 from audiocapbench.models.replies import without_thoughts
 
-LIKELY_RULES = "likely-2"
+LIKELY_RULES = "likely-3"
 """Version of these rules, for signatures: readings that are likely count in the headline."""
 
 Grade = Literal["certain", "likely", "read", "unread", "missing"]
@@ -42,6 +43,7 @@ _CHOICES = (Choice.UNKNOWN, Choice.FIRST, Choice.SECOND)
 _WEIGHT = {HINT: 0.5, TRUTH: 2.0, VERDICT: 4.0}
 _GRANTED, _ENOUGH = 0.25, 1.5
 _LONGEST = 3_000  # characters that are weighed: of a longer answer the two ends
+_RETOLD, _MOST = 3, 0.6  # words that only one caption has, and their part, that tell it again
 _SHORT = 5  # words of another language, less than these, that name one caption and no more
 
 
@@ -104,7 +106,20 @@ def read_likely(answer: str, first: str, second: str, labels: Labels | None = No
     balance = _compared(marked)
     if balance is None:
         balance = _balance(parser.read_clauses(marked), own, translated=english is not None)
+    balance = balance or _retold(clear, own)
     return _CHOICES[(balance > 0) - (balance < 0)]
+
+
+def _retold(text: str, own: CaptionWords) -> int:
+    """The caption, 1 or -1, that an answer tells again, with no word of the other, else 0."""
+    words = _meant(text)
+    if kinds(text) or P["contrary"].search(text):
+        return 0
+    met = [(words & one, len(one)) for one in own]
+    (told, all_words), (others, _) = sorted(met, key=lambda one: -len(one[0]))
+    if others or len(told) < max(_RETOLD, _MOST * all_words):
+        return 0
+    return 1 if told <= own.first else -1
 
 
 def _meant(text: str) -> frozenset[str]:
@@ -128,7 +143,8 @@ def _untabled(marked: str) -> str:
         elif columns and len(cells) > max(columns):
             one, two = (cells[column] for column in columns)
             flaws = P["no_scores"].search(line)
-            lines.append(f"{FIRST}: {one}, {SECOND}: {two}. {flaws[0] if flaws else ''}")
+            told = f"{FIRST}: {one}, {SECOND}: {two}; {flaws[0] if flaws else ''}"
+            lines.append(told if re.search(r"\w", one + two) else "")
             continue
         lines.append(line)
     return "\n".join(lines)
@@ -206,9 +222,11 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
         if not kinds(clause.text) and not value:
             value = _heard(clause.text, own)
             restated = {FIRST, SECOND} <= frozenset().union(*told)
+            turned = turned or bool(P["contrary"].search(clause.text))
             denied = turned and told[-1:] == [{FIRST if value < 0 else SECOND}]
-            if abs(value) == 1 and (restated or denied):
-                value *= _WEIGHT[TRUTH]  # what is heard decides between what captions name
+            if value and (restated or denied):
+                # What is heard decides between what captions name.
+                value = copysign(_WEIGHT[TRUTH], value)
             opposed = value * verdict < 0 or (strange and not value)
             odd = odd or (bool(verdict) and opposed and not granted and not reason)
         elif strange or P["unclear"].search(clause.text) or _is_mixed(clause):
@@ -275,6 +293,13 @@ def _is_mixed(clause: AnswerClause) -> bool:
 
 def _heard(text: str, own: CaptionWords) -> float:
     """What sounds that are affirmed or denied say for the first caption."""
+    if P["omits"].search(text):
+        return 0.0  # that is said of a caption
     affirmed, *denied = P["contrary"].split(text, maxsplit=1)
+    if absent := P["absent"].search(text):
+        affirmed, denied = "", [text[: absent.start()]]
     yes, no = own.side(affirmed), own.side(" ".join(denied))
-    return _WEIGHT[TRUTH] * yes if yes and yes == -no else float(yes - no)
+    if yes and yes == -no:
+        return _WEIGHT[TRUTH] * yes
+    # Where one of two is denied outright, the other is left.
+    return yes - no * (1 if P["explains"].match(text) else _ENOUGH)

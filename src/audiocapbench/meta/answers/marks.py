@@ -96,7 +96,7 @@ def mark(answer: str, first: str, second: str, labels: Labels) -> str:
     text = _SPACE.sub(" ", P["private"].sub(" ", _plain(answer)))
     text = _mark_quotes(text, _plain(first), _plain(second))
     if text == text.lower():
-        text = P["small_letter"].sub(lambda one: one[0].upper(), text)
+        text = P["small_letter"].sub(lambda one: one[0][:-1] + one[0][-1].upper(), text)
     text = P["letter"].sub(lettered, text)
     unread = GUESSED if P["unread_letter"].search(text) else ""
     text = text.lower()
