@@ -14,6 +14,7 @@ from audiocapbench.report.compare.compute import compare_pairs
 from audiocapbench.report.leaderboard.board import Board, PublishedEntry
 from audiocapbench.report.leaderboard.build import verdict_of
 from audiocapbench.report.page import document as parts
+from audiocapbench.report.page.drawing import SHAPES
 from audiocapbench.report.page.report_data import (
     PROVIDERS,
     BoardData,
@@ -118,6 +119,7 @@ def _document(data: BoardData, title: str, labels: Sequence[str]) -> parts.Board
     marks = families([*(one.run.model for one in first), *names])
     for model, name, label in zip_longest(models, names, labels):
         model.mark, model.label = marks[name], label or model.label
+        model.shape = SHAPES[model.mark % len(SHAPES)]
     providers = dict.fromkeys([*PROVIDERS.values(), *(one.provider for one in models)])
     present = {one.provider for one in models}
     made = (one.estimate(scorer) for scorer in data.scorers for one in runs)

@@ -60,12 +60,13 @@ class BoardModel(DocumentPart):
 
     A model of a paper has no run, and no more than its label, provider and ``printed`` rank. From
     ``by`` on stands what a submission to a site says of it. Models of one family, and no others,
-    share a ``mark``.
+    share a ``mark``: a number, and its ``shape`` as a path.
     """
 
     label: str
     provider: str
     mark: int = 0
+    shape: str = ""
     control: bool
     run: int | None
     benchmark: str = ""

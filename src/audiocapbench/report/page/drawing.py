@@ -26,7 +26,11 @@ SHAPES = (
     "M0 -6.5L6 0L0 6.5L-6 0Z",
     "M0 6L5.5 -4.5H-5.5Z",
     "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
+    "M-6 -2.2H6V2.2H-6Z",
+    "M-5.5 -5.5L0 -2.6L5.5 -5.5L2.6 0L5.5 5.5L0 2.6L-5.5 5.5L-2.6 0Z",
+    "M-2.2 -6H2.2V6H-2.2Z",
 )
+"""With so many colours in step there are 72 marks before one comes again."""
 
 
 class Bar(NamedTuple):

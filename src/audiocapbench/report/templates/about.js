@@ -50,52 +50,27 @@ function trialRuns(runs) {
 
 const STATUS_ORDER = ["ok", "empty", "refused", "filtered", "truncated", "unparsed", "failed", "skipped"];
 
-class CostsView {
-  constructor(app) {
-    this.app = app;
+// The board again, with how answers ended, three policies for failures, and what it took.
+class CostsView extends LeaderboardView {
+  render(box) {
+    this.whole = this.app.whole;
+    this.body = box;
+    this.fill();
   }
 
-  render(box) {
+  fill() {
     const { board } = this.app;
-    const runs = board.rows.filter((model) => board.models[model].run !== null);
-    const scorer = board.scorers[board.headline];
-    const most = Math.max(0, ...runs.map((model) => (board.models[model].cost ?? 0) + (board.models[model].judging ?? 0)));
-    const rows = runs.map((model) => {
-      const one = board.models[model];
-      const cell = board.estimates[board.headline][model];
-      const statuses = Object.entries(one.statuses);
-      const waiting = one.total - one.asked;
-      const parts = [...statuses.map(([name, number]) => [name, number, `status-${STATUS_ORDER.includes(name) ? name : "failed"}`]), ["not asked", waiting, "status-none"]];
-      const named = parts.filter((part) => part[1]).map(([name, number]) => `${number.toLocaleString("en")} ${name}`);
-      const money = make("div", "money");
-      for (const [name, value] of [["asking", one.cost], ["judging", one.judging]]) {
-        const piece = make("i", name);
-        piece.style.width = `${most ? (100 * (value ?? 0)) / most : 0}%`;
-        money.append(piece);
-      }
-      return make(
-        "tr",
-        one.control ? "control" : "",
-        rowHead(plain(one.label)),
-        make("td", "num", `${one.asked.toLocaleString("en")}/${one.total.toLocaleString("en")}`),
-        make("td", "words", stacked(parts, plain(one.label)), make("small", "", named.join(", "))),
-        make("td", "num", fixed(cell?.value, scorer.digits)),
-        make("td", "num", fixed(cell?.zero, scorer.digits)),
-        make("td", "num", cell?.bounds ? `${cell.bounds[0].toFixed(scorer.digits)}–${cell.bounds[1].toFixed(scorer.digits)}` : "–"),
-        make("td", "num", dollars(one.cost, one.cost_estimated), most ? money : null),
-        make("td", "num", dollars(one.judging)),
-        make("td", "num", one.cost && one.asked ? dollars((1000 * one.cost) / one.asked, one.cost_estimated) : "–"),
-        make("td", "num", isNumber(one.latency) ? `${one.latency.toFixed(2)} s` : "–"),
-      );
-    });
-    const num = (name) => make("th", "num", name);
-    const heads = ["model", num("asked"), "statuses", num("answered only"), num("failures as zero"), num("worst to best"), num("cost"), num("judging"), num("per 1,000 samples"), num("median time")];
-    const [sum, judging] = ["cost", "judging"].map((name) => runs.reduce((total, model) => (isNumber(board.models[model][name]) ? (total ?? 0) + board.models[model][name] : total), null));
-    const failed = runs.reduce((total, model) => total + Object.entries(board.models[model].statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
-    box.replaceChildren(
-      make("div", "tiles", tile(dollars(sum), "for answers"), tile(dollars(judging), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile(runs.reduce((total, model) => total + board.models[model].asked, 0).toLocaleString("en"), "asked")),
-      make("div", "", card("Failures and costs", `${plain(scorer.label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`, table("Failures and costs, table", heads, rows, "board"))),
-    );
+    const runs = board.rows.map((model) => board.models[model]).filter((one) => one.run !== null);
+    const sum = (name) => runs.reduce((total, one) => (isNumber(one[name]) ? (total ?? 0) + one[name] : total), null);
+    const failed = runs.reduce((total, one) => total + Object.entries(one.statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
+    const tiles = make("div", "tiles", tile(dollars(sum("cost")), "for answers"), tile(dollars(sum("judging")), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile((sum("asked") ?? 0).toLocaleString("en"), "asked"));
+    const policies = `${plain(board.scorers[board.headline].label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`;
+    this.body.replaceChildren(tiles, make("p", "soft", policies), this.table());
+  }
+
+  shownColumns() {
+    const wanted = ["statuses", "zero", "bounds", "spent cost", "spent judging", "cost", "time"];
+    return this.columns().filter((one) => wanted.includes(one.key));
   }
 }
 

@@ -1,25 +1,12 @@
 // Charts of the board, as SVG: scores with intervals on fixed axes, points with names that cover nothing.
 
-const SHAPES = [
-  "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
-  "M-4.5 -4.5H4.5V4.5H-4.5Z",
-  "M0 -6L5.5 4.5H-5.5Z",
-  "M0 -6.5L6 0L0 6.5L-6 0Z",
-  "M0 6L5.5 -4.5H-5.5Z",
-  "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
-  "M-6 -2.2H6V2.2H-6Z",
-  "M-5.5 -5.5L0 -2.6L5.5 -5.5L2.6 0L5.5 5.5L0 2.6L-5.5 5.5L-2.6 0Z",
-  "M-2.2 -6H2.2V6H-2.2Z",
-];
 const COLOURS = 8;
 const [MOST_NAMED, FIRST_NAMED] = [20, 8];
 
-// Nine shapes and eight colours in step: 72 families before one comes again.
-const shapeOf = (number) => SHAPES[number % SHAPES.length];
 const colourOf = (number) => `c${number % COLOURS}`;
 
 function modelMark(one) {
-  return draw("svg", { class: `key ${colourOf(one.mark)}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: shapeOf(one.mark) }));
+  return draw("svg", { class: `key ${colourOf(one.mark)}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: one.shape }));
 }
 
 function figure(name, width, height, ...content) {
@@ -95,7 +82,7 @@ function placeNames(points, bounds) {
   });
 }
 
-// Points by two scores, each with its interval: {label, title, x: cell, y: cell, mark, muted, open}. Axes are as wide as
+// Points by two scores, each with its interval: {label, title, x: cell, y: cell, mark, shape, muted, open}. Axes are as wide as
 // what is on them; of many models only the first are named.
 function scatter(name, points, axes, size = { width: 560, height: 420 }) {
   const frame = { left: 46, top: 14, right: size.width - 14, bottom: size.height - 42 };
@@ -132,7 +119,7 @@ function scatter(name, points, axes, size = { width: 560, height: 420 }) {
     const group = draw("g", { class: `point ${colourOf(one.mark)} ${one.muted ? "muted" : ""}` });
     for (const [x1, y1, x2, y2] of one.lines) group.append(draw("line", { class: "spread", x1, y1, x2, y2 }));
     if (place.far && one.short) group.append(draw("line", { class: "lead", x1: one.cx, y1: one.cy, x2: place.x, y2: place.y - 4 }));
-    group.append(draw("path", { d: shapeOf(one.mark), transform: `translate(${one.cx} ${one.cy})`, class: "mark" }));
+    group.append(draw("path", { d: one.shape, transform: `translate(${one.cx} ${one.cy})`, class: "mark" }));
     if (one.short) group.append(words(one.short, place.x, place.y, "name", place.anchor));
     group.append(draw("title", {}, one.title));
     if (one.open) group.addEventListener("click", one.open);

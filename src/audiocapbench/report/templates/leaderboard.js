@@ -44,7 +44,9 @@ class LeaderboardView {
     at("count-models").textContent = board.rows.length < board.models.length ? `${board.rows.length} of ${count(board.models.length, "model")}` : "";
     this.picker();
     this.top.replaceChildren(this.verdict(), ...this.notices());
+    this.tools.querySelector(".share")?.remove();
     if (board.rows.length) this.body.replaceChildren(this.table(), make("div", "two even", this.scatter(), this.tests()));
+    if (board.rows.length) this.tools.append(this.body.querySelector(".share"));
     else this.body.replaceChildren(card("No model fits", "Search for less, or show all models again: ", button("Show all", () => state.set({ find: "", weights: "", controls: "" }))));
   }
 
@@ -162,6 +164,11 @@ class LeaderboardView {
     }
     found.push(number("covered", group.coverage, (model) => group.covered[model], (model) => this.covered(group, model)));
     const per = (one) => (one.cost && one.asked ? (1000 * one.cost) / one.asked : null);
+    const lead = (model) => board.estimates[board.headline][model];
+    found.push({ key: "statuses", name: "statuses", value: (model) => board.models[model].total - board.models[model].answered, cell: (model) => this.statuses(board.models[model]) });
+    found.push(number("zero", "failures as zero", (model) => lead(model)?.zero, (model) => fixed(lead(model)?.zero, scorer.digits)));
+    found.push(number("bounds", "worst to best", (model) => lead(model)?.bounds?.[0], (model) => lead(model)?.bounds?.map((end) => fixed(end, scorer.digits)).join("–") ?? "–"));
+    for (const [key, name] of [["cost", "cost"], ["judging", "judging"]]) found.push(number(`spent ${key}`, name, (model) => board.models[model][key], (model) => dollars(board.models[model][key], key === "cost" && board.models[model].cost_estimated)));
     if (board.models.some(per)) found.push(number("cost", "$ / 1,000", (model) => per(board.models[model]), (model) => dollars(per(board.models[model]), board.models[model].cost_estimated)));
     if (board.models.some((one) => isNumber(one.latency))) found.push(number("time", "median s", (model) => board.models[model].latency, (model) => fixed(board.models[model].latency, 2)));
     if (board.models.some((one) => one.departures)) found.push(text("departs", "departs from the paper", (one) => one.departures && plain(one.departures)));
@@ -209,8 +216,6 @@ class LeaderboardView {
       return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells, ...columns.map((column) => column.cell(model)));
     });
     const box = make("section", "card", make("h2", "hidden", `${plain(scorer.label)}, 0 to ${scorer.max}`), table("Board", heads, rows, ranking.ranked ? "board ranked" : "board"));
-    this.tools.querySelector(".share")?.remove();
-    this.tools.append(box.querySelector(".share"));
     const lines = references.map((one) => `${one.name} ${fixed(one.value, scorer.digits)}`).join(", ");
     const shown = [board.headline, ...board.scorers.keys()].filter((number) => number === board.headline || columns.some((one) => one.key === board.scorers[number].label));
     const notes = board.boards.filter((one) => one.scorers.some((number) => shown.includes(number) && board.scorers[number].column === "hallucination")).map((one) => one.note);
@@ -337,6 +342,13 @@ class LeaderboardView {
     return box;
   }
 
+  // How its answers ended, as parts of a whole.
+  statuses(one) {
+    const parts = [...Object.entries(one.statuses), ["not asked", one.total - one.asked]].filter(([, number]) => number);
+    const kind = (name) => `status-${name === "not asked" ? "none" : STATUS_ORDER.includes(name) ? name : "failed"}`;
+    return make("td", "words", stacked(parts.map(([name, number]) => [name, number, kind(name)]), plain(one.label)), make("small", "", parts.map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ")));
+  }
+
   covered(group, model) {
     const { board } = this.app;
     const cell = board.estimates[board.headline][model];
@@ -393,7 +405,7 @@ class LeaderboardView {
       return element;
     };
     const points = board.rows.map((model) => ({ one: board.models[model], x: x.cell(model), y: y.cell(model) })).filter((point) => point.x && point.y);
-    const drawn = points.map(({ one, x: first, y: second }) => ({ label: plain(one.label), title: `${plain(one.label)}: ${fixed(first.value, 2)}, ${fixed(second.value, 2)}`, x: first, y: second, mark: one.mark, muted: one.control, open: one.run === null ? null : () => this.app.explore({ model: one.label, sort: "lowest" }) }));
+    const drawn = points.map(({ one, x: first, y: second }) => ({ label: plain(one.label), title: `${plain(one.label)}: ${fixed(first.value, 2)}, ${fixed(second.value, 2)}`, x: first, y: second, mark: one.mark, shape: one.shape, muted: one.control, open: one.run === null ? null : () => this.app.explore({ model: one.label, sort: "lowest" }) }));
     const blind = (axis) => (axis.number === undefined ? [] : this.references(axis.number).filter((one) => ["blind", "person"].includes(one.name)));
     const svg = drawn.length ? scatter(`${y.name} against ${x.name} of each model, with 95 percent intervals; the table has the numbers`, drawn, { x: { name: x.name, lines: blind(x) }, y: { name: y.name, lines: blind(y) } }) : make("p", "soft", "No model has both: choose other scores.");
     const both_ = (axis, cell) => ({ text: fixed(cell.value, board.scorers[axis.number]?.digits ?? 4), small: span(cell, board.scorers[axis.number]?.digits ?? 4), num: true });
