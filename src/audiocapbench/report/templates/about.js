@@ -65,7 +65,8 @@ class CostsView extends LeaderboardView {
     const failed = runs.reduce((total, one) => total + Object.entries(one.statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
     const tiles = make("div", "tiles", tile(dollars(sum("cost")), "for answers"), tile(dollars(sum("judging")), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile((sum("asked") ?? 0).toLocaleString("en"), "asked"));
     const policies = `${plain(board.scorers[board.headline].label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`;
-    this.body.replaceChildren(tiles, make("p", "soft", policies), this.table());
+    const shown = this.table();
+    this.body.replaceChildren(tiles, make("div", "tools", make("p", "soft", policies), shown.querySelector(".share")), shown);
   }
 
   shownColumns() {
