@@ -102,7 +102,7 @@ def figures(
     kept = at.open()
     data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
     board = board_document(kept, data, data.benchmark)
-    paths = plots.write_figures(board, out, wanted)
+    paths = plots.write_figures(board, data, out, wanted)
     keep_estimates(kept, (one.table for one in data.runs))
     notes = [*data.notes, *(one for one in board.notes if one.startswith(DEPARTS))]
     facts = {"ranked_by": data.headline.label, "notes": notes}

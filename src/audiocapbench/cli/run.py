@@ -413,7 +413,7 @@ def _write_study(study: "Study", store: "Store", runs: Sequence[int]) -> list[Pa
         if output.figures:
             shown = board.board_document(store, data, study.name)
             written += plots.write_figures(
-                shown, study.folder / "figures", plots.formats("png,svg")
+                shown, data, study.folder / "figures", plots.formats("png,svg")
             )
         if output.report:
             written.append(study.folder / "report.html")

@@ -19,7 +19,6 @@ from audiocapbench.report.page.report_data import (
     PROVIDERS,
     BoardData,
     ReportData,
-    clip_of,
     families,
     provider_of,
 )
@@ -32,7 +31,6 @@ from audiocapbench.stats.correlation import kendall, rank_correlation
 from audiocapbench.store import Store
 from audiocapbench.version import VERSION
 
-BINS = 20
 FEWEST_MODELS = 4
 _FEWEST_PAIRS = 3
 _ROWS, _FEWEST_SAMPLES = 120, 200
@@ -51,15 +49,6 @@ def board_document(
         board = data.ranked(scorer, by_category=bool(labels)) if ranked else data.board
         for name in document.views if labels else ("",):
             _add_ranking(document.views[name], data, board, name, labels)
-    lengths: dict[str, list[float]] = {name: [] for name in data.categories}
-    seconds: dict[str, dict[str, float]] = {name: {} for name in data.categories}
-    for sample in data.samples:
-        if not sample.clip.is_absent:
-            clip = clip_of(sample, data.runs[0].table.aggregation)
-            seconds[sample.category][clip] = sample.clip.duration_s
-        lengths[sample.category].append(float(len(sample.references[0])))
-    document.durations = _histograms({name: [*own.values()] for name, own in seconds.items()})
-    document.lengths = _histograms(lengths)
     document.correlations = correlations(data)
     document.notes = [*data.board.notes, *data.notes]
     document.checks = [
@@ -263,23 +252,6 @@ def _groups(data: BoardData) -> list[parts.ScorerGroup]:
             )
         )
     return groups
-
-
-def _histograms(values: dict[str, list[float]]) -> list[parts.Histogram]:
-    everything = np.array([one for own in values.values() for one in own])
-    # A few very long clips must not press all others into one bar.
-    top = float(np.quantile(everything, 0.995)) if len(everything) else 1.0
-    edges = np.linspace(0.0, max(top, 1e-6) * 1.001, BINS + 1)
-    return [
-        parts.Histogram(
-            category=category,
-            total=len(own),
-            mean=float(np.mean(own)) if own else 0.0,
-            edges=edges.tolist(),
-            counts=np.histogram(np.minimum(np.array(own), edges[-1]), bins=edges)[0].tolist(),
-        )
-        for category, own in values.items()
-    ]
 
 
 def correlations(data: ReportData) -> list[parts.MetricJudge]:

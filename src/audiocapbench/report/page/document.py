@@ -101,16 +101,6 @@ class ScorerGroup(DocumentPart):
     note: str
 
 
-class Histogram(DocumentPart):
-    """How one quantity spreads over one category; edges are the same for all categories."""
-
-    category: str
-    total: int
-    mean: float
-    edges: list[float]
-    counts: list[int]
-
-
 class MetricJudge(DocumentPart):
     """One metric beside one judge's overall score, on so many ``pairs`` of scores of an answer.
 
@@ -180,7 +170,7 @@ class CategoryView(DocumentPart):
 class BoardDocument(DocumentPart):
     """The document; its models are in the order of their ranks, published ones last.
 
-    What takes long (ranks, correlations, histograms) is not in a document of kept estimates alone.
+    What takes long (ranks, correlations) is not in a document of kept estimates alone.
     ``headline`` is a place among the scorers; ``judge_of_both`` scores accuracy and hallucination.
     ``views`` are by category, ``""`` is everything; ``anchors`` what captions that hear nothing and
     people's get by each scorer. Pages of a site have a ``home``, a report the ``pairs`` that it has
@@ -202,8 +192,6 @@ class BoardDocument(DocumentPart):
     providers: list[str]
     models: list[BoardModel]
     boards: list[ScorerGroup]
-    durations: list[Histogram] = []
-    lengths: list[Histogram] = []
     correlations: list[MetricJudge] = []
     checks: list[CheckEntry] = []
     judge_of_both: str | None

@@ -1,16 +1,16 @@
 """Charts as SVG; places across are percentages, so that text keeps its size."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
 import numpy as np
 
 from audiocapbench.metrics.result import FloatArray
-from audiocapbench.report.page.document import Cell, Histogram
+from audiocapbench.report.page.document import Cell
 from audiocapbench.table.escape_controls import escape_controls
 
-COLOURS = 8
+BINS, COLOURS = 20, 8
 _PLOT = 82.0  # Per cent; the rest is for the number behind the longest bar.
 _ROW, _AXIS = 38, 22
 _PANEL, _TITLE = 104, 22
@@ -107,11 +107,21 @@ def draw_bars(
     return Drawing("".join(parts), bottom + _AXIS + (18 if line else 0))
 
 
-def draw_histogram(one: Histogram, unit: str) -> Drawing:
-    scale = _Scale(0.0, one.edges[-1], 0.0, 100.0, nice_step(one.edges[-1], 5))
+def bins_of(groups: Iterable[FloatArray]) -> FloatArray:
+    """The edges of bars, the same for all groups; a few very long clips must not press all others
+    into one bar."""
+    every = np.concatenate([*groups])
+    top = float(np.quantile(every, 0.995)) if len(every) else 1.0
+    return np.linspace(0.0, max(top, 1e-6) * 1.001, BINS + 1)
+
+
+def draw_histogram(values: FloatArray, bins: FloatArray, unit: str) -> Drawing:
+    edges, average = bins.tolist(), float(values.mean()) if len(values) else 0.0
+    counts = np.histogram(np.minimum(values, edges[-1]), bins=bins)[0].tolist()
+    scale = _Scale(0.0, edges[-1], 0.0, 100.0, nice_step(edges[-1], 5))
     # Each category has its own height: what is compared is the shape, not the number of clips.
-    most, base, parts = max(*one.counts, 1), _TITLE + _PANEL, list[str]()
-    for low, high, count in zip(one.edges, one.edges[1:], one.counts, strict=False):
+    most, base, parts = max(*counts, 1), _TITLE + _PANEL, list[str]()
+    for low, high, count in zip(edges, edges[1:], counts, strict=False):
         height = round(count / most * (_PANEL - 8), 1)
         x, width = scale.at(low), round(scale.at(high) - scale.at(low) - 0.6, 2)
         size = f'x="{x}%" y="{base - height}" width="{width}%" height="{height}"'
@@ -122,10 +132,10 @@ def draw_histogram(one: Histogram, unit: str) -> Drawing:
         x = scale.at(tick)
         anchor = "start" if tick == 0 else "end" if x > 92 else "middle"
         parts.append(text(f"{tick:g}", f"{x}%", base + 15, "tick", anchor))
-    mean = min(scale.at(min(one.mean, scale.high)), 100.0)
+    mean = min(scale.at(min(average, scale.high)), 100.0)
     parts.append(f'<line class="mean" x1="{mean}%" x2="{mean}%" y1="{_TITLE}" y2="{base}"/>')
     anchor = "start" if mean < 35 else "end" if mean > 65 else "middle"
-    words = f"mean {one.mean:.{1 if one.mean < 100 else 0}f} {unit}"
+    words = f"mean {average:.{1 if average < 100 else 0}f} {unit}"
     parts.append(text(words, f"{mean}%", _TITLE - 7, "value", anchor))
     return Drawing("".join(parts), base + _AXIS)
 

@@ -6,13 +6,18 @@ from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
 
+import numpy as np
+
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.files import write_file
+from audiocapbench.grouping import grouped
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.plugins import require_packages
 from audiocapbench.report.page import drawing
 from audiocapbench.report.page.document import BoardDocument, Cell
 from audiocapbench.report.page.drawing import COLOURS, SHAPES, Bar, Drawing, Point, short, text
+from audiocapbench.report.page.report_data import ReportData, clip_of
 from audiocapbench.table.escape_controls import escape_controls
 
 FORMATS = ("png", "svg", "pdf")
@@ -31,12 +36,14 @@ def formats(wanted: str) -> tuple[str, ...]:
     return names
 
 
-def write_figures(board: BoardDocument, folder: Path, wanted: Sequence[str]) -> list[Path]:
+def write_figures(
+    board: BoardDocument, data: ReportData, folder: Path, wanted: Sequence[str]
+) -> list[Path]:
     converters = {kind: _converter(kind) for kind in wanted}
     with os_errors(folder, "written"):
         folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for name, sheet in figure_sheets(board):
+    for name, sheet in figure_sheets(board, data):
         for kind, convert in converters.items():
             paths.append(folder / f"{name}.{kind}")
             write_file(paths[-1], convert(sheet))
@@ -68,14 +75,28 @@ def _converter(kind: str, scale: float = _SCALE) -> Callable[[str], bytes]:
     )
 
 
-def figure_sheets(board: BoardDocument) -> Iterator[tuple[str, str]]:
-    columns = max(1, min(len(board.durations), _COLUMNS))
+def lengths_of(data: ReportData) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """By category the seconds of each clip that is there, and the letters of first captions."""
+    found = {}
+    for name, samples in grouped((one.category, one) for one in data.samples).items():
+        there = [one for one in samples if not one.clip.is_absent]
+        aggregation = data.runs[0].table.aggregation
+        seconds = {clip_of(one, aggregation): one.clip.duration_s for one in there}
+        letters = [len(one.references[0]) for one in samples]
+        found[name] = np.array([*seconds.values()], float), np.array(letters, float)
+    return found
+
+
+def figure_sheets(board: BoardDocument, data: ReportData) -> Iterator[tuple[str, str]]:
+    lengths = lengths_of(data)
+    columns = max(1, min(len(lengths), _COLUMNS))
+    bins = [drawing.bins_of(own[side] for own in lengths.values()) for side in (0, 1)]
     cells = [
         [
-            (f"{seconds.category} ({seconds.total})", drawing.draw_histogram(seconds, "s")),
-            ("", drawing.draw_histogram(characters, "chars")),
-        ][0 if seconds.total else 1 :]
-        for seconds, characters in zip(board.durations, board.lengths, strict=True)
+            (f"{name} ({len(seconds)})", drawing.draw_histogram(seconds, bins[0], "s")),
+            ("", drawing.draw_histogram(letters, bins[1], "chars")),
+        ][0 if len(seconds) else 1 :]
+        for name, (seconds, letters) in lengths.items()
     ]
     yield "figure1_lengths", draw_sheet(cells, columns)
     measure = board.scorers[board.headline]
