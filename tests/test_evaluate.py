@@ -400,8 +400,8 @@ def test_what_is_missing_is_said_in_one_sentence(
         (["--category", "noise"], "has no category 'noise'"),
         (["--metadata", "nowhere.json"], "nowhere.json: no such file"),
         (["--metadata", "other.txt"], "is neither .csv, .tsv, .jsonl, .json, .parquet nor .xlsx"),
-        (["--output", "data"], "--output data: cannot be written"),
-        (["--output", "other.json/out.json"], "--output other.json/out.json"),
+        (["--output", "data"], "data: cannot be written"),
+        (["--output", "other.json/out.json"], "other.json: File exists"),
     ],
 )
 def test_wrong_use_is_found_before_anything_is_asked(

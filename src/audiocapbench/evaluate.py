@@ -15,7 +15,7 @@ from audiocapbench.cli import interrupt_again, options
 from audiocapbench.cli.app import PublishedCommand, leave, published_app
 from audiocapbench.cli.console import json_text, print_errors, say
 from audiocapbench.errors import AudioCapBenchError, MetricError
-from audiocapbench.files import write_file
+from audiocapbench.files import check_writable, write_file
 
 if TYPE_CHECKING:
     from audiocapbench.engine import RunEnd
@@ -167,12 +167,8 @@ def _output(path: Path | None, provider: str, model: str, *, several: bool) -> P
         path = Path("results", f"{label}_{datetime.now():%Y%m%d_%H%M%S}.json")
     elif several:
         path = path.with_name(f"{path.stem}_{label}{path.suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise AudioCapBenchError(f"--output {path}: {error.strerror}") from None
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
-        raise AudioCapBenchError(f"--output {path}: cannot be written; name another file")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    check_writable(path)
     return path
 
 

@@ -72,6 +72,13 @@ def _replace(target: Path, data: bytes, mode: int) -> None:
             os.close(folder)
 
 
+def check_writable(path: Path) -> None:
+    """Refuse a file that cannot be written, before anything is asked or computed for it."""
+    place = path if path.exists() else path.parent
+    if path.is_dir() or not path.parent.is_dir() or not os.access(place, os.W_OK):
+        raise ReportError(f"{path}: cannot be written; name a file in a folder that is there")
+
+
 @contextmanager
 def locked(place: Path) -> Iterator[None]:
     """Alone among the processes of this machine that make a folder; others wait."""

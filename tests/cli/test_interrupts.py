@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 FINALIZER = """
 import signal, time
 from audiocapbench import cli
@@ -19,9 +21,19 @@ cli._run = work
 cli.main()
 """
 
+PARSING = """
+import signal
+from audiocapbench import cli
+from audiocapbench.cli.app import Commands
 
-def test_ctrl_c_that_falls_into_a_finalizer_still_ends_the_command() -> None:
+Commands.parse_args = lambda *given: signal.raise_signal(signal.SIGINT)
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("program", [FINALIZER, PARSING])
+def test_ctrl_c_in_a_finalizer_or_while_options_are_parsed_ends_the_command(program: str) -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", FINALIZER], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
     )
     assert (ended.returncode, ended.stderr) == (130, "audiocapbench: interrupted\n")

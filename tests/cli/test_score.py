@@ -129,6 +129,7 @@ def test_wrong_use_is_one_sentence(place: Path, words: list[str], reason: str) -
     assert done.returncode == 2
     assert reason in done.stderr
     assert "Traceback" not in done.stderr
+    assert done.stdout == ""  # refused before anything is computed
 
 
 def test_score_without_anything_says_what_it_needs(place: Path) -> None:

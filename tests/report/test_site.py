@@ -85,6 +85,10 @@ def test_nothing_is_written_over_what_is_no_site(folder: Path, tmp_path: Path) -
     done = run_command(*given, "--submissions", str(wrong), "--out", str(tmp_path / "new"))
     assert (done.returncode, done.stderr.startswith(f"{wrong}: by: ")) == (2, True)
     assert not (tmp_path / "new").exists()
+    (tmp_path / "file").write_text("")
+    done = run_command(*given, "--out", str(tmp_path / "file"))
+    assert (done.returncode, "file: Not a directory" in done.stderr) == (2, True)
+    assert "Errno" not in done.stderr
     done = run_command("site", "--out", str(tmp_path / "new"))
     assert (done.returncode, "say what to show" in done.stderr) == (2, True)
 

@@ -542,3 +542,5 @@ def test_a_new_link_ends_the_one_before(tmp_path: Path) -> None:
     done = run_command("ratings", "invite", "trial", "anna", cwd=tmp_path)
     assert done.returncode == 2
     assert "did you mean 'ana'?" in done.stderr
+    done = run_command("ratings", "invite", "trail", cwd=tmp_path)
+    assert "there is no project 'trail'; did you mean 'trial'?" in done.stderr

@@ -70,8 +70,12 @@ def handle_errors() -> Iterator[None]:
         raise
     except BrokenPipeError:
         raise
-    except (AudioCapBenchError, OSError) as error:
+    except AudioCapBenchError as error:
         leave(refusals=[error])
+    except OSError as error:  # of a place that nobody has looked at before
+        reason = error.strerror or str(error)
+        where = "" if error.filename is None else f"{error.filename}: "
+        leave(refusals=[AudioCapBenchError(f"{where}{reason}")])
     except KeyboardInterrupt:
         say("audiocapbench: interrupted")
         raise typer.Exit(INTERRUPTED) from None
@@ -127,9 +131,8 @@ class Commands(ExampleGroup):
         super().__init__(*args, **options)
         self._loaded: set[str] = set()
 
-    def invoke(self, ctx: Any) -> Any:
-        with handle_errors():
-            return super().invoke(ctx)
+    make_context = handle_errors()(ExampleGroup.make_context)
+    invoke = handle_errors()(ExampleGroup.invoke)
 
     def list_commands(self, ctx: Any) -> list[str]:
         self._load(COMMANDS)

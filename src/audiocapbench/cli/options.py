@@ -24,7 +24,7 @@ from audiocapbench.cli.completion import COMPLETIONS
 from audiocapbench.cli.console import json_text, results_alone, say, show_result, show_text
 from audiocapbench.credentials import load_credentials
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.files import write_file
+from audiocapbench.files import check_writable, write_file
 from audiocapbench.table import Result
 from audiocapbench.table.forms import Format, csv_text, latex_text, markdown_text, parquet_content
 
@@ -239,6 +239,8 @@ class Outputs:
         kind = self.per_sample.suffix.lower() if self.per_sample is not None else ""
         if kind not in ("", *DELIMITERS, *JSON_LINES):
             raise AudioCapBenchError(f"--per-sample writes CSV, TSV and JSONL, and no {kind}")
+        if self.per_sample is not None:
+            check_writable(self.per_sample)
         if self.track:
             from audiocapbench.bridges.trackers import check_trackers
 

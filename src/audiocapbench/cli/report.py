@@ -15,7 +15,7 @@ from typer import Option
 
 from audiocapbench.cli import options
 from audiocapbench.cli.app import WRONG_USE, add_group, app
-from audiocapbench.cli.console import print_json, relative, say, show_facts, show_lines, show_result
+from audiocapbench.cli.console import relative, say, show_facts, show_lines, show_result
 from audiocapbench.errors import AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.table import Findings, Table
@@ -56,19 +56,15 @@ def report(
     options.refuse_overwriting(out, (sample.clip.path for sample in data.samples))
     name = title or data.benchmark
     written = html.write_report(kept, data, out, title=name, audio=audio, card=card)
-    if at.json:
-        document = {"report": str(out), "bytes": written.size, "samples": len(data.samples)}
-        document |= {"clips": data.clips, "audio": written.audio, "unheard": written.unheard}
-        document |= {"ranked_by": data.headline.label, "notes": list(data.notes)}
-        document |= {"card": str(card)} if card else {}
-        print_json(document | {"runs": [one.to_dict() for one in data.runs]})
-    else:
-        of = f" of {data.clips:,} clips" if data.clips != len(data.samples) else ""
-        size = f"{written.size / 1e6:.1f} MB"
-        show_lines(
-            f"{relative(out)}: {counted(len(data.samples), 'sample')}{of}, {size}",
-            *([relative(card)] if card else []),
-        )
+    of = f" of {data.clips:,} clips" if data.clips != len(data.samples) else ""
+    words = f"{counted(len(data.samples), 'sample')}{of}, {written.size / 1e6:.1f} MB"
+    document = {"report": str(out), "bytes": written.size, "samples": len(data.samples)}
+    document |= {"clips": data.clips, "audio": written.audio, "unheard": written.unheard}
+    document |= {"ranked_by": data.headline.label, "notes": list(data.notes)}
+    document |= {"card": str(card)} if card else {}
+    document |= {"runs": [one.to_dict() for one in data.runs]}
+    cards = [relative(card)] if card else []
+    show_facts(document, f"{relative(out)}: {words}", *cards, json=at.json)
     say(*data.notes)
     if written.too_large:
         say("The sound is linked, not inside: the page would have more than 25 MB, and no mail.")

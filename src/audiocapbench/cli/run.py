@@ -371,15 +371,13 @@ def _run_study(
 ) -> None:
     from audiocapbench.cli.progress import carry_out, explain_runs
     from audiocapbench.data.outcome import SCORED
-    from audiocapbench.data.problems import os_errors
 
     if changed:
         raise AudioCapBenchError(
             "the study is another than when it was locked ('study lock' locks it anew): "
             + "; ".join(changed)
         )
-    with os_errors(study.folder, "written"):
-        study.folder.mkdir(parents=True, exist_ok=True)
+    study.folder.mkdir(parents=True, exist_ok=True)
     result = carry_out(plan, yes=yes)
     runs = [run.id for run in result.runs]
     answered = [end.run.id for end in result.ends if any(end.statuses[one] for one in SCORED)]

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select
 
 from audiocapbench.data.opinions import Opinion, Opinions, read_opinions
-from audiocapbench.errors import StoreError, did_you_mean
+from audiocapbench.errors import StoreError, check_known, did_you_mean
 from audiocapbench.store import schema
 from audiocapbench.store.claims import database_time
 from audiocapbench.store.connect import StoreRepository
@@ -83,6 +83,7 @@ class RatingRepository(StoreRepository):
 
     def renew_invitation(self, project: str, person: str) -> str:
         """Give a person another token; the one before opens nothing any more."""
+        check_known("project", project, [one.name for one in self.projects()], StoreError)
         table, token = schema.rating_people, secrets.token_urlsafe(18)
         same = matching(table, project=project, person=person)
         with self._writing(alone=True) as connection:

@@ -197,7 +197,6 @@ class RacePlan(Plan[RaceResult]):
         # The first round is empty: all runs are marked before the first question.
         for places in [[], *deal_clips([one.id for one in samples], self.seed, fewest)]:
             inside = [one for one in models if one.name not in out_after]
-            note(f"{len(inside)} models left")
             if len(inside) <= self.top:
                 break
             chosen = [samples[place] for place in places]
@@ -211,6 +210,7 @@ class RacePlan(Plan[RaceResult]):
             gone = np.flatnonzero(alike.out if self.alike else these.out)
             names = [models[place].name for place in gone]
             out_after |= {name: these.seen for name in names if name not in out_after}
+            note(f"{len(models) - len(out_after)} models left")
         best, alike_best = (
             tuple(models[place].name for place in np.flatnonzero(~bets.out))
             for bets in (these, alike)
