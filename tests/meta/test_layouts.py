@@ -88,8 +88,9 @@ def test_published_accuracies_of_caf_score_come_out_to_the_digit(
         own = pair_set(kind, read_pairs(kind, [file])).decided
         printed = json.loads(file.read_text("utf-8"))[0]["Result_Metric"]
         # The printed figures of raw scores of made captions are not those of the scores themselves.
-        options = {"CAF": ""} | ({"Raw CAF": "[score=raw_csf]"} if kind == MAIN else {})
-        for words, option in options.items():
+        options = [("CAF", ""), ("CAF", "[score=caf]")]
+        options += [("Raw CAF", "[score=raw_csf]")] if kind == MAIN else []
+        for words, option in options:
             scorer = create_scorer(f"scores:{file}{option}")
             for pairs in (raw, own):
                 choices = scorer.choose(pairs)

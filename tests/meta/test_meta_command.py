@@ -225,6 +225,25 @@ class _Tags(HTMLParser):
         self.seen.add(tag)
 
 
+@pytest.mark.parametrize("rows", ["id,choice\nelsewhere,a\n", "id,score_a\nelsewhere,1\n"])
+@pytest.mark.parametrize("kind", ["choices", "scores"])
+def test_a_scorer_that_cannot_be_tried_costs_no_other_its_trial(
+    kind: str, rows: str, place: Path
+) -> None:
+    (place / "file.csv").write_text(rows)
+    done = meta(
+        place, "brace-main", "--pairs", "AudioCaps_Main.json", "--scorer", "metric:rouge_l",
+        "--scorer", f"{kind}:file.csv", "--scorer", "control:longer", "--per-pair", "pairs.csv",
+        "--json",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "file.csv: " in done.stderr
+    document = json.loads(done.stdout)
+    assert [one["scorer"] for one in document["scorers"]] == ["metric:rouge_l", "control:longer"]
+    columns = (place / "pairs.csv").read_text().splitlines()[0].split(",")
+    assert {"metric:rouge_l", "control:longer"} < {*columns}
+
+
 def test_hostile_names_stay_text_on_the_page(place: Path) -> None:
     hostile = "<script>alert(1)</script>\u202e"
     with (place / "pairs.csv").open("w", newline="", encoding="utf-8") as stream:

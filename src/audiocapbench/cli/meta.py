@@ -15,7 +15,13 @@ from audiocapbench.asking import TrialOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, show_result
-from audiocapbench.errors import AudioCapBenchError, FatalError, StoppedError
+from audiocapbench.errors import (
+    AudioCapBenchError,
+    DatasetError,
+    FatalError,
+    StoppedError,
+    TrialError,
+)
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.table import Column, Findings, Table, signature_notes
 
@@ -162,8 +168,8 @@ def _try_scorers(
                 try:
                     trial = try_scorer(scorer, pairs, swap=settings.swap)
                     trials.append(replace(trial, scorer=f"{trial.scorer} {prompt}".rstrip()))
-                except FatalError as error:
-                    errors.append(error)
+                except (FatalError, TrialError, DatasetError) as error:
+                    errors.append(error)  # what others chose is shown
     except StoppedError as error:
         return trials, [*errors, error], error.stop
     return trials, errors, None

@@ -201,7 +201,7 @@ def _read(
         also += [_keys(None, *told)[1]] if clip and told else []
         if fields.get("id") and not _of_caption(fields):
             key = ("id", str(fields["id"]))
-        value = value_of(fields)
+        value = value_of(given | fields)
         if value is None or not key:
             what = f"has no {wanted}" if key else "has no id and no captions"
             problems.append(Problem(where, "", what))
