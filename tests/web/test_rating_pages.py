@@ -317,7 +317,7 @@ def test_the_administrator_sees_how_far_it_is_and_fetches_it(
         assert row == ["rel", "1.00", "1.00", "2"]
         admin.check_access()
         with admin.page.expect_download() as waited:
-            admin.page.click("text=CSV")
+            admin.page.click("[data-form=csv]")
         text = Path(waited.value.path()).read_text(encoding="utf-8")
         assert waited.value.suggested_filename == "trial-ratings.csv"
         assert len(text.splitlines()) == 5
@@ -352,7 +352,7 @@ def test_an_arena_is_voted_in_on_a_phone_and_ranks_for_who_looks_on(
         one.count("6 done")
         one.check_access()
         look = Page(phones[scheme], server, "", "admin")
-        look.page.get_by_text("How often scores prefer what people do in trial").wait_for()
+        look.page.get_by_role("heading", name="How often scores prefer").wait_for()
         for page in (one, look):
             assert page.page.evaluate("document.documentElement.scrollWidth") <= 390
             assert page.complaints == []

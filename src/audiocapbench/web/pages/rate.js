@@ -4,15 +4,8 @@
 const HEADERS = { "X-Requested-With": "audiocapbench", "Content-Type": "application/json" };
 const SURE = [["1", "guess", "Q"], ["2", "fairly sure", "W"], ["3", "sure", "E"]];
 const token = location.hash.slice(1);
-const at = (id) => document.getElementById(id);
 const audio = at("audio");
 let project = null, item = null, replaces = null, key = "", waiting = null, busy = false, sound = 0, note = "";
-
-function node(name, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
 
 // --- the server ---------------------------------------------------------------------------------
 
@@ -100,33 +93,33 @@ function tell(title, text, retry = false) {
 }
 
 function option(group, value, inner) {
-  const input = node("input", { type: "radio", name: group, value });
-  return node("label", { className: "option" }, input, inner);
+  const input = Object.assign(make("input"), { type: "radio", name: group, value });
+  return make("label", "option", input, inner);
 }
 
 function captions() {
-  if (project.captions === 1) return [node("blockquote", { className: "single", textContent: item.captions[0] })];
+  if (project.captions === 1) return [make("blockquote", "single", item.captions[0])];
   const boxes = item.captions.map((text, place) => option("choice", place + 1,
-    node("span", { className: "caption" }, node("span", { className: "number", textContent: place + 1 }), node("span", { className: "words", textContent: text }))));
-  const parts = [node("legend", { textContent: "Your choice" }), node("div", { className: `captions${boxes.length === 2 ? " two" : ""}` }, ...boxes)];
-  if (project.undecided) parts.push(node("div", { className: "row" }, option("choice", "tie", plain("Equally good", "T")), option("choice", "bad", plain("Both bad", "B"))));
-  const made = [node("fieldset", {}, ...parts)];
-  if (project.confidence) made.push(node("fieldset", {}, node("legend", { textContent: "How sure are you?" }), node("div", { className: "row" }, ...SURE.map(([value, word, letter]) => option("confidence", value, plain(word, letter))))));
+    make("span", "caption", make("span", "number", place + 1), make("span", "words", text))));
+  const parts = [make("legend", "", "Your choice"), make("div", `captions${boxes.length === 2 ? " two" : ""}`, ...boxes)];
+  if (project.undecided) parts.push(make("div", "row", option("choice", "tie", keyed("Equally good", "T")), option("choice", "bad", keyed("Both bad", "B"))));
+  const made = [make("fieldset", "", ...parts)];
+  if (project.confidence) made.push(make("fieldset", "", make("legend", "", "How sure are you?"), make("div", "row", ...SURE.map(([value, word, letter]) => option("confidence", value, keyed(word, letter))))));
   return made;
 }
 
-function plain(word, letter) {
-  return node("span", {}, word, node("kbd", { textContent: letter, ariaHidden: "true" }));
+function keyed(word, letter) {
+  return make("span", "", word, Object.assign(make("kbd", "", letter), { ariaHidden: "true" }));
 }
 
 function scales() {
   return project.scales.map((scale) => {
     const count = scale.high - scale.low + 1;
-    const steps = Array.from({ length: count }, (_, step) => option(scale.name, scale.low + step, node("span", { textContent: scale.low + step })));
+    const steps = Array.from({ length: count }, (_, step) => option(scale.name, scale.low + step, make("span", "", scale.low + step)));
     const name = scale.name === "rel" ? "Fit" : `${scale.name[0].toUpperCase()}${scale.name.slice(1)}`;
-    return node("fieldset", {}, node("legend", {}, name, node("small", { textContent: scale.about })),
-      node("div", { className: `scale steps-${count}` }, ...steps),
-      node("div", { className: `ends ends-${count}` }, node("span", { textContent: `${scale.low} ${scale.low_means}` }), node("span", { textContent: `${scale.high} ${scale.high_means}` })));
+    return make("fieldset", "", make("legend", "", name, make("small", "", scale.about)),
+      make("div", `scale steps-${count}`, ...steps),
+      make("div", `ends ends-${count}`, make("span", "", `${scale.low} ${scale.low_means}`), make("span", "", `${scale.high} ${scale.high_means}`)));
   });
 }
 

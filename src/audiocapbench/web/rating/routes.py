@@ -233,8 +233,8 @@ def rating_app(desk: RatingDesk) -> Any:
     write: dict[str, Route] = {}
     for file, name in _PAGES.items():
         content = files("audiocapbench.web").joinpath("pages", file).read_text("utf-8")
-        shared = joined(["base.js", "share.js"]) if file == "admin.js" else ""
-        read[f"{PATH}{name}"] = fixed(shared + content, _KINDS[file.partition(".")[2]])
+        shared = {"rate.js": ["base.js"], "admin.js": ["base.js", "share.js"]}.get(file, [])
+        read[f"{PATH}{name}"] = fixed(joined(shared) + content, _KINDS[file.partition(".")[2]])
     for name in ("next", "back", "save", "progress", "export", "audio/{item}"):
         routes = write if name in ("next", "back", "save") else read
         routes[f"{PATH}api/{name}"] = answered(partial(_answer, desk, name), _refusal)
