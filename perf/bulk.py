@@ -57,6 +57,7 @@ def measure_site(folder: Path, models: int, clips: int) -> None:
     """A site of runs whose captions are a reference with other words here and there."""
     from audiocapbench.report.site.pages import write_site
     from audiocapbench.report.site.submission import check_submissions, make_submission
+    from audiocapbench.scores.table import TableReader
 
     texts, draw = Texts(2), np.random.default_rng(2)
     references = [[texts.sentence(12) for _ in range(3)] for _ in range(clips)]
@@ -75,7 +76,8 @@ def measure_site(folder: Path, models: int, clips: int) -> None:
 
     def work() -> None:
         with Store.open(at) as store, Store.open(str(folder / "checked.db")) as checking:
-            given = [(str(one.id), make_submission(store, one.id)) for one in store.runs()]
+            reader = TableReader(store)
+            given = [(str(one.id), make_submission(store, one.id, reader)) for one in store.runs()]
             write_site(checking, check_submissions(checking, given), folder / "site", "Made up")
 
     measured(f"site of {models} models on {clips} clips", SITE_S * models / 200, work)

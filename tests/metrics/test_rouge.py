@@ -61,6 +61,13 @@ def test_every_sample_equals_rouge_score_at_the_width_of_a_mask(length: int) -> 
     assert_equals_rouge_score([prediction, reference], [[reference, "1 2"], [prediction]])
 
 
+def test_two_texts_of_a_megabyte_are_refused_and_one_beside_a_caption_is_scored() -> None:
+    long, other = "a b " * 250_000, "a c b " * 170_000
+    with pytest.raises(MetricError, match="words are too long: ROUGE-L"):
+        rouge_l(["a dog", long], [["a cat"], ["a dog", other]])
+    assert_equals_rouge_score([long, "a b c"], [["b a c b"], [other]])
+
+
 @pytest.mark.slow
 def test_a_real_corpus_equals_rouge_score_and_the_published_value(
     dcase_baseline: CaptionCorpus,

@@ -256,6 +256,7 @@ def site(
     from audiocapbench.meta.votes import named_votes
     from audiocapbench.report.site import pages, submission
     from audiocapbench.scores.estimate import counted
+    from audiocapbench.scores.table import TableReader
 
     if out is None or not (submissions or runs):
         raise AudioCapBenchError("say what to show and where: --submissions or --runs, and --out")
@@ -263,7 +264,8 @@ def site(
     cast = []
     if runs or projects:
         with at.open() as kept:
-            given = [(f"run {one}", submission.make_submission(kept, one)) for one in runs or ()]
+            reader, make = TableReader(kept), submission.make_submission
+            given = [(f"run {one}", make(kept, one, reader)) for one in runs or ()]
             cast = named_votes(kept, projects)
     with _checked(submissions or (), given, dataset) as (checking, checked):
         cast += named_votes(checking, [one for one in votes or () if one not in projects])

@@ -209,9 +209,9 @@ def rouge_l_coco(predictions: Sequence[str], references: Sequence[Sequence[str]]
     The best precision and the best recall may come from different references, as in the original.
     An empty prediction scores 0, also against an empty reference, where the original gives 1.
     """
-    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
+    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokenize
 
-    corpus = read_corpus(predictions, references, tokens_of)
+    corpus = read_corpus(predictions, references, tokenize)
     precision, recall = score_samples(corpus, corpus.sentences, _best_shares, columns=2).T
     weight = recall + _ROUGE_BETA**2 * precision
     samples = ratio((1 + _ROUGE_BETA**2) * precision * recall, weight)

@@ -9,12 +9,13 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.errors import MetricError
 from audiocapbench.metrics.result import FloatArray, check_captions
 
 IntArray = NDArray[np.int64]
@@ -24,7 +25,9 @@ Thing = TypeVar("Thing")
 _MASK_BITS = 64
 _LONGEST_PREDICTION = 256
 _PAIRS_PER_BATCH = 2048
-_CORPORA_KEPT = 3
+_CORPORA_KEPT, _TEXTS_AT_ONCE = 3, 1024
+# Pairs of words, some seconds: two books, when all that is said in ten hours is 90,000 words.
+_MOST_COMPARED = 1 << 34
 _NO_PREDICTED_WORD = -1
 _NO_REFERENCE_WORD = -2
 
@@ -173,6 +176,10 @@ def common_length(first: list[int], second: list[int]) -> int:
     pairs = zip(first, second, strict=False)
     same = next((place for place, (one, two) in enumerate(pairs) if one != two), len(second))
     first, second = first[same:], second[same:]
+    if len(first) * len(second) > _MOST_COMPARED:
+        lengths = f"a caption and a reference of {len(first):,} and {len(second):,} words"
+        why = "ROUGE-L compares all words of both; cut them, or leave it out"
+        raise MetricError(f"{lengths} are too long: {why}")
     places: dict[int, int] = {}
     for place, word in enumerate(second):
         places[word] = places.get(word, 0) | 1 << place
@@ -197,19 +204,24 @@ def _intern(
     texts = number_things(chain(predicted, chain.from_iterable(own_references)))
     words: defaultdict[str, int] = defaultdict()
     words.default_factory = words.__len__
-    ids, lengths = array("i"), array("i")  # words themselves would take twenty times as much
-    for text in texts:
-        tokens = tokenize(text) if tokenize else text.lower().split()
-        ids.extend(map(words.__getitem__, tokens))
-        lengths.append(len(tokens))
+    ids, lengths, left = [np.zeros(0, np.int32)], array("i"), iter(texts)
+    # Words of some texts at a time: those of all would take twenty times as much.
+    while tokens := list(map(tokenize or _split, islice(left, _TEXTS_AT_ONCE))):
+        lengths.extend(map(len, tokens))
+        numbers = map(words.__getitem__, chain.from_iterable(tokens))
+        ids.append(np.fromiter(numbers, dtype=np.int32))
     return Corpus(
         words=list(words),
-        sentences=Sentences(np.frombuffer(ids, np.int32), starts_of(lengths)),
+        sentences=Sentences(np.concatenate(ids), starts_of(lengths)),
         predictions=_numbers_of(predicted, texts),
         references=_numbers_of(chain.from_iterable(own_references), texts),
         reference_starts=starts_of(list(map(len, own_references))),
         place=_numbers_of(zip(predictions, references, strict=True), samples),
     )
+
+
+def _split(text: str) -> list[str]:
+    return text.lower().split()
 
 
 def _numbers_of(things: Iterable[Thing], numbers: dict[Thing, int]) -> IntArray:

@@ -19,7 +19,7 @@ from audiocapbench.data.predictions import one_text
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.fluency.fense import PENALTY, THRESHOLD, detect, open_detector, penalise
 from audiocapbench.metrics.ngrams import cider_d
-from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
+from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokenize
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions, ratio
 from audiocapbench.signature import sign
 
@@ -56,7 +56,7 @@ def meteor_1_5(predictions: Sequence[str], references: Sequence[Sequence[str]]) 
     java, jar = find_java(_METEOR), find_jar(_METEOR, "meteor", "meteor-1.5.jar")
     command = [java, "-Xmx2G", *_LOCALE, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
     lines = [
-        " ||| ".join(["SCORE", *(" ".join(tokens_of(text)) for text in (*own, prediction))])
+        " ||| ".join(["SCORE", *(" ".join(tokenize(text)) for text in (*own, prediction))])
         for prediction, own in zip(predictions, references, strict=True)
     ]
     text, timeout = "".join(f"{line}\n" for line in lines), _METEOR_PATIENCE_S + len(lines)
@@ -103,8 +103,8 @@ def spice(
     samples = np.zeros(len(predictions))
     questions = []
     for sample, (prediction, own) in enumerate(zip(predictions, references, strict=True)):
-        test = " ".join(tokens_of(prediction))
-        refs = list(filter(None, (" ".join(tokens_of(text)) for text in own)))
+        test = " ".join(tokenize(prediction))
+        refs = list(filter(None, (" ".join(tokenize(text)) for text in own)))
         # With nothing to parse on a side the score is 0.
         if test and refs:
             questions.append({"image_id": sample, "test": test, "refs": refs})

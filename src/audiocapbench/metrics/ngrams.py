@@ -55,9 +55,9 @@ def bleu_coco(
 
     The corpus score pools the counts of all samples; it is not the mean over samples.
     """
-    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, parts_of
+    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
 
-    counts = count_matches(read_corpus(predictions, references, parts_of))
+    counts = count_matches(_read_parts(predictions, references))
     predicted = counts[:, [ORDERS]]
     guesses = np.maximum(predicted - np.arange(ORDERS), 0)
     totals = np.hstack([counts[:, :ORDERS], guesses, counts[:, ORDERS:]])
@@ -89,9 +89,9 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     depends on the whole corpus, and one sample alone is refused. Resampling keeps the weights of
     the full corpus and resamples the per-sample scores (``idf:corpus-refs`` in the signature).
     """
-    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, parts_of
+    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER
 
-    corpus = read_corpus(predictions, references, parts_of)
+    corpus = _read_parts(predictions, references)
     if len(predictions) == 1:
         why = "with one, every n-gram of the references is in all samples and weighs nothing"
         raise MetricError(f"cider_d needs at least two samples: {why}; score more together.")
@@ -126,6 +126,16 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
     sums = np.bincount(owners, weights=similarity, minlength=len(predictions))
     samples = sums * _CIDER_SCALE / ORDERS / np.bincount(owners, minlength=len(predictions))
     return MetricResult.of_means("cider_d", signature, samples)
+
+
+def _read_parts(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus:
+    """The corpus in tokens; those with no-break spaces are split, which ROUGE-L does not do."""
+    from audiocapbench.metrics.ptb.tokenizer import parts_of, tokenize
+
+    corpus = read_corpus(predictions, references, tokenize)
+    if not any("\u00a0" in word for word in corpus.words):
+        return corpus
+    return read_corpus(predictions, references, parts_of)
 
 
 class Part(NamedTuple):
@@ -171,20 +181,24 @@ class Ngrams(NamedTuple):
         keys = owners * self.size
         keys += numbers
         keys.sort()
-        begins = np.flatnonzero(np.diff(keys, prepend=-1))
+        begins = np.flatnonzero(np.concatenate([keys[:1] >= 0, keys[1:] != keys[:-1]]))
         return keys[begins], np.diff(begins, append=len(keys))
 
     def match(self, part: Part) -> NgramMatches:
         ours, our_counts = self.distinct(*self.of(part.predictions))
         theirs, their_counts = self.distinct(*self.of(part.references))
-        samples, predicted = np.divmod(ours, self.size)
-        pairs, referred = np.divmod(theirs, self.size)
-        keys = part.owners[pairs] * self.size + referred
+        samples, pairs = ours // self.size, theirs // self.size
+        predicted, referred = ours - samples * self.size, theirs - pairs * self.size
+        # Few are predicted of any sample, and only those are looked for in their own.
+        is_predicted = np.zeros(self.size, dtype=bool)
+        is_predicted[predicted] = True
+        hits = np.flatnonzero(is_predicted[referred])
+        keys = part.owners[pairs[hits]] * self.size + referred[hits]
         slots = np.searchsorted(ours, keys)
         slots[slots == len(ours)] = 0
-        hits = np.flatnonzero(ours[slots] == keys) if len(ours) else slots[:0]
+        both = ours[slots] == keys
         found = (samples, predicted, our_counts, pairs, referred, their_counts)
-        return NgramMatches(*found, hits, slots[hits])
+        return NgramMatches(*found, hits[both], slots[both])
 
 
 def number_ngrams(corpus: Corpus) -> Iterator[Ngrams]:
@@ -270,12 +284,12 @@ def vocab(
     ``ratio_full`` |C|/|R| and ``novelty`` |C-R|/|C|. To a sample belongs its part of all, times as
     many as there are: a word is shared by those who say it.
     """
-    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of
+    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokenize
 
     check_captions(predictions, references)
-    captions = [set(tokens_of(text)) for text in predictions]
+    captions = [set(tokenize(text)) for text in predictions]
     users = Counter(chain.from_iterable(captions))
-    said, known = set(users), set(chain.from_iterable(map(tokens_of, chain(*references))))
+    said, known = set(users), set(chain.from_iterable(map(tokenize, chain(*references))))
     both = said & known
     kinds = {"cands": (said, {""}), "ratio_full": (said, known), "jaccard": (both, said | known)}
     kinds |= {"precision": (both, said), "recall": (both, known), "novelty": (said - known, said)}

@@ -1,23 +1,26 @@
 """Files that ship with the package: lists of words, and weights named by a fingerprint."""
 
-import hashlib
-import io
 import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from audiocapbench.errors import MetricError
 
 
+def _place(package: str, file: str) -> Path:
+    """Where a file of a room lies; ``importlib.resources`` takes longer to import than to read."""
+    return Path(__file__).parents[1].joinpath(*package.split(".")[1:], file)
+
+
 @cache
 def read_lists(package: str, file: str) -> dict[str, Any]:
     """The lists of a TOML or JSON file that ships with the package, each as it is written."""
-    text = resources.files(package).joinpath(file).read_text("utf-8")
+    text = _place(package, file).read_text("utf-8")
     return dict(json.loads(text)) if file.endswith(".json") else tomllib.loads(text)
 
 
@@ -42,9 +45,12 @@ def patterns(package: str, file: str, table: str = "patterns") -> dict[str, re.P
 @contextmanager
 def shipped_weights(package: str, file: str, what: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Fingerprint and content of a NumPy or JSON file; MetricError where it lacks what is read."""
+    import hashlib
+    import io
+
     import numpy as np
 
-    place = resources.files(f"audiocapbench.metrics.{package}") / "weights" / file
+    place = _place(f"audiocapbench.metrics.{package}.weights", file)
     try:
         content = place.read_bytes()
         name = hashlib.sha256(content).hexdigest()[:8]

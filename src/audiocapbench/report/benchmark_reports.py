@@ -15,7 +15,7 @@ from audiocapbench.data.outcome import SCORED, Reply
 from audiocapbench.errors import ReportError
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.metrics.ptb.tokenizer import tokens_of
+from audiocapbench.metrics.ptb.tokenizer import tokenize
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import Question
@@ -58,7 +58,7 @@ def corpus_report(title: str, groups: Groups, by: str) -> Findings:
     rows: list[Row] = []
     for name, own in [("all", every), *groups.items()]:
         seconds = {one.clip.sha256: one.clip.duration_s for one in own}
-        words = [tokens_of(text) for one in own for text in one.references]
+        words = [tokenize(text) for one in own for text in one.references]
         rows.append(
             {
                 by: name,

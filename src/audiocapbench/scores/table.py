@@ -171,7 +171,7 @@ class RunTable(ScoreTable):
         self.state = store.state(run.id)
         kept = {(one.scorer, one.group): kept_estimate(one) for one in store.estimates(run.id)}
         self.run, self.traits, self.store_option = run, traits, store.option
-        self.missing_clips = len(dataset.missing)
+        self.missing = dataset.missing
         self.outcomes = store.outcomes(run.id)
         self.judgements = dict(grouped((one.judge, one) for one in store.judgements(run.id, only)))
         # The way in which most judgements of a judge were made; others are left out.
@@ -236,6 +236,10 @@ class RunTable(ScoreTable):
         made, chosen = self.judge_signatures[judge], set(self.run.sample_ids)
         own = self.judgements[judge]
         return [one for one in own if one.signature == made and one.sample_id in chosen]
+
+    @property
+    def missing_clips(self) -> int:
+        return len(self.missing)
 
     @property
     def runs(self) -> tuple[Run, ...]:

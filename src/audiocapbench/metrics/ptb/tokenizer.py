@@ -8,10 +8,9 @@ time: a rule that could scan far ahead in vain has a guard.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Callable
+from functools import cache, partial
 from string import ascii_letters, ascii_lowercase, digits
-from sys import intern
 
 from audiocapbench.metrics.shipped import read_lists, with_pieces
 
@@ -25,20 +24,22 @@ _NOT_ASCII = re.compile("[^ -~]")
 _AMPERSAND = re.compile("(?i:&amp;)")
 _GRAVE_LIKE = re.compile("[\u2018\u0091\u201b]")
 _ITSELF = "T"
-_FIRST_KIND = 0x80
+_FIRST_KIND, _LAST_KIND = 0x80, 0xFFFF
 # The letter of each character's kind, from U+0080 on.
 _KINDS = "".join(run[0] * int(run[1:], 16) for run in _TABLES["kinds"].split())
 
 
 def shape_of(text: str) -> str:
     """Replace foreign characters by the stand-ins of their kinds; the length stays the same."""
+    if text.isascii() and text.isprintable():
+        return text
     return _NOT_ASCII.sub(lambda found: _kind(found.group()), text)
 
 
 @cache
 def _kind(character: str) -> str:
     code = ord(character)
-    if code > 0xFFFF:
+    if code > _LAST_KIND:
         return DROPPED  # the original sees two surrogates, and knows neither
     if code >= _FIRST_KIND:
         return _STAND_INS.get(_KINDS[code - _FIRST_KIND], character)
@@ -93,30 +94,39 @@ for _name, _listed in ABBREVIATIONS.items():
     _forms = (f"{one[0].upper()}(?i:{one[1:]})" if _exact else one for one in _listed.split())
     _PIECES[_name.upper()] = "|".join(_forms)
 _filled = partial(with_pieces, pieces=_PIECES)
-_GUARDS = {
-    name: (re.compile(_filled(run)), re.compile(_filled(needle)))
-    for name, (run, needle) in _GRAMMAR["guards"].items()
-}
 _Rule = tuple[re.Pattern[str], Callable[[str], str] | None, str]  # the last is its guard, if any
+_NAMES_BY_FIRST: dict[str, str] = {
+    character: names
+    for characters, names in _GRAMMAR["first"]["by"]
+    for character in _filled(characters)
+}
 
 
-def _rules_by_first() -> dict[str, tuple[_Rule, ...]]:
-    """Which rules can start with which character."""
-    rules: dict[str, tuple[_Rule, ...]] = {}
-    for name, row in _GRAMMAR["rules"].items():
-        pattern, spelling, guard = (*row, "", "")[:3]
-        rules[name] = ((re.compile(_filled(pattern)), _SPELLINGS.get(spelling), guard),)
-    for name, names in (*_GRAMMAR["groups"].items(), *_GRAMMAR["first"]["by"]):
-        rules[_filled(name)] = tuple(rule for one in names.split() for rule in rules[one])
-    firsts = [_filled(characters) for characters, _ in _GRAMMAR["first"]["by"]]
-    return {character: rules[first] for first in firsts for character in first}
+# Compiled when a text needs them: most captions are plain words, and need few.
+@cache
+def _guard(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    run, needle = _GRAMMAR["guards"][name]
+    return re.compile(_filled(run)), re.compile(_filled(needle))
 
 
-RULES_BY_FIRST = _rules_by_first()
-# Characters that have rules of their own, and may begin an address as well.
-for _place in (place for place, letter in enumerate(_KINDS) if letter == _ITSELF):
-    if (_character := chr(_FIRST_KIND + _place)) not in _PIECES["CASELESS"]:
-        RULES_BY_FIRST[_character] = RULES_BY_FIRST.get(_character, ()) + RULES_BY_FIRST["%"]
+@cache
+def _rules_of(name: str) -> tuple[_Rule, ...]:
+    """A rule, or those of a group."""
+    if names := _GRAMMAR["groups"].get(name):
+        return tuple(rule for own in names.split() for rule in _rules_of(own))
+    pattern, spelling, guard = (*_GRAMMAR["rules"][name], "", "")[:3]
+    return ((re.compile(_filled(pattern)), _SPELLINGS.get(spelling), guard),)
+
+
+@cache
+def _rules_by_first(first: str) -> tuple[_Rule, ...]:
+    """Which rules can start with a character."""
+    names = _NAMES_BY_FIRST.get(first, "").split()
+    kind = _KINDS[ord(first) - _FIRST_KIND] if _FIRST_KIND <= ord(first) <= _LAST_KIND else ""
+    if kind == _ITSELF and first not in _PIECES["CASELESS"]:
+        names.append("host")  # it has rules of its own, and may begin an address as well
+    return tuple(rule for name in names for rule in _rules_of(name))
+
 
 # By guard, where the run searched last ends, and its last needle.
 _Ahead = dict[str, tuple[int, int]]
@@ -143,7 +153,6 @@ _SPLIT_WORDS = "cannot gonna gotta lemme gimme wanna".split()
 _WITH_PERIOD = " ".join(words for name, words in ABBREVIATIONS.items() if name != "openers").split()
 _NOT_PLAIN = {f"{word}." for word in (*_SPLIT_WORDS, *_WITH_PERIOD, *ascii_lowercase)}
 _NOT_PLAIN |= set(_SPLIT_WORDS)
-_TEXTS_KEPT = 2**18
 
 
 def tokenize(text: str) -> list[str]:
@@ -152,6 +161,11 @@ def tokenize(text: str) -> list[str]:
     The text counts as one line that nothing follows: line breaks in it are spaces. A token may
     contain no-break spaces (``1 1/2`` is one token), as in the original.
     """
+    simple = text.replace(", ", " ").removesuffix(".")
+    if simple.isascii() and simple.replace(" ", "").isalpha():
+        words = simple.lower().split()
+        if _NOT_PLAIN.isdisjoint((*words, f"{words[-1]}.")):
+            return words
     # The line break is what rules see behind the last token.
     shape = shape_of(text) + "\n"
     tokens: list[str] = []
@@ -164,9 +178,10 @@ def tokenize(text: str) -> list[str]:
             position += 1
             continue
         if first in _PLAIN_FIRST and (run := _PLAIN_WORDS.match(shape, position)):
-            words = run.group().lower().replace(",", " ").split()
+            plain = run.group().lower().replace(",", " ")
+            words = plain.split()
             if _NOT_PLAIN.isdisjoint(words):
-                tokens += [word.rstrip(".") for word in words]
+                tokens += plain.replace(".", " ").split() if "." in plain else words
                 position = run.end()
                 continue
         token, position = _next_token(text, shape, position, ahead)
@@ -175,23 +190,16 @@ def tokenize(text: str) -> list[str]:
     return tokens
 
 
-@lru_cache(maxsize=_TEXTS_KEPT)
-def tokens_of(text: str) -> tuple[str, ...]:
-    """A caption's tokens, remembered for the metrics that ask about the same captions."""
-    return tuple(map(intern, tokenize(text)))  # each word once, or texts would take a third
-
-
-def parts_of(text: str) -> Sequence[str]:
+def parts_of(text: str) -> list[str]:
     """Tokens for BLEU and CIDEr, which split those that have no-break spaces; ROUGE-L does not."""
-    joined = " ".join(tokens_of(text))
-    return joined.split() if "\u00a0" in joined else tokens_of(text)
+    return " ".join(tokenize(text)).split()
 
 
 def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[str, int]:
     """Read one token by the rules: its text, and where the next one may begin."""
     first = shape[position]
     stop, longest, best = position + 1, position, None
-    for pattern, spell, guard in RULES_BY_FIRST.get(first, ()):
+    for pattern, spell, guard in _rules_by_first(first):
         if guard:
             known = ahead.get(guard)
             if known is None or position >= known[0]:
@@ -209,7 +217,7 @@ def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[st
 
 def _searched(shape: str, guard: str, position: int) -> tuple[int, int]:
     """Where a run ends, and where the last thing in it stands that the guard looks for."""
-    whole, needle = _GUARDS[guard]
+    whole, needle = _guard(guard)
     run = whole.match(shape, position)
     end, last = max(run.end() if run else 0, position + 1), -1
     # What is looked for may stick out of the run.

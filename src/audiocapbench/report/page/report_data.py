@@ -288,7 +288,11 @@ def stored_summaries(
     runs = [store.run(number) for number in dict.fromkeys(run_ids)]
     check_benchmark(runs)
     reader = TableReader(store, only)
-    tables = [reader.read(run) for run in runs]
+    return summaries_of([reader.read(run) for run in runs])
+
+
+def summaries_of(tables: Sequence[RunTable]) -> list[RunSummary]:
+    """Tables of runs of one benchmark, with the metrics of all."""
     names = {one.name for table in tables for one in table.scores if one.dimension is None}
     metrics = tuple(metrics_in_order(names))
     return [RunSummary(table, metrics, tuple(table.judgements)) for table in tables]

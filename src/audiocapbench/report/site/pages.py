@@ -20,7 +20,7 @@ from audiocapbench.report.page.document import (
     SiteDocument,
 )
 from audiocapbench.report.page.html import SCRIPTS, packed, render_page, write_report
-from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
+from audiocapbench.report.page.report_data import ReportData, gather, summaries_of
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.stats.correlation import Coefficient
@@ -78,7 +78,7 @@ def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
 def _board(
     store: Store, group: Sequence[CheckedSubmission], pages: dict[int, str], title: str
 ) -> BoardDocument:
-    data, by_run = _gathered(store, group), {one.run.id: one for one in group}
+    data, by_run = _gathered(group), {one.run.id: one for one in group}
     shown = [by_run[one.run.id] for one in data.runs]
     names = [skeleton(one.submission.model) for one in shown]
     labels = []
@@ -147,17 +147,16 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
     return True
 
 
-def _gathered(store: Store, group: Sequence[CheckedSubmission]) -> ReportData:
+def _gathered(group: Sequence[CheckedSubmission]) -> ReportData:
     """What pages show of runs: when and by what they were made, not put here to be checked."""
-    summaries = stored_summaries(store, [one.run.id for one in group])
-    for one, checked in zip(summaries, group, strict=True):
-        own = checked.submission
-        one.table.run = replace(one.run, created_at=own.created_at, made_by=own.made_by)
-    return gather(summaries)
+    for one in group:
+        own, table = one.submission, one.table
+        table.run = replace(one.run, created_at=own.created_at, made_by=own.made_by)
+    return gather(summaries_of([one.table for one in group]))
 
 
 def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:
-    own, data = one.submission, _gathered(store, [one])
+    own, data = one.submission, _gathered([one])
     said = [(name, getattr(own, name)) for name in ("by", "licence", "weights", "link", "made_by")]
     about = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in said if value)
     notes = [about[:1].upper() + about[1:]]

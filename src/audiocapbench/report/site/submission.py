@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 from unicodedata import normalize
@@ -27,9 +28,9 @@ from audiocapbench.judges.aggregation import MAX_VALUE
 from audiocapbench.judges.executor import judge_run
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
-from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.page.report_data import gather, summaries_of
 from audiocapbench.scores.estimate import Scorer
-from audiocapbench.scores.table import keep_estimates
+from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.records import Judgement
@@ -116,6 +117,7 @@ class Submission(BaseModel, extra="forbid", strict=True):
     def board(self) -> tuple[str, str]:
         return self.benchmark, self.dataset
 
+    @cached_property
     def opened(self) -> Benchmark:
         """The samples as a benchmark that cannot be heard; ValueError where they are none."""
         numbers = [(one.position, one.clip.rate, one.clip.channels) for one in self.samples]
@@ -128,6 +130,7 @@ class Submission(BaseModel, extra="forbid", strict=True):
         missing = [MissingClip.model_validate(one) for one in self.missing]
         return Benchmark(self.benchmark, Path(), samples, missing, traits)
 
+    @cached_property
     def outcomes(self) -> list[Outcome]:
         """An outcome for every sample, skipped where there is no answer; ValueError if wrong."""
         found = {one.sample_id: one for one in (parse_record(Outcome, one) for one in self.answers)}
@@ -149,6 +152,7 @@ class Submission(BaseModel, extra="forbid", strict=True):
         none = Reply("", Status.SKIPPED, "the submission has no answer")
         return [found.get(key) or Outcome(key, none, None, 0.0, 0.0, attempts=0) for key in known]
 
+    @cached_property
     def verdicts(self) -> list[Judgement]:
         """What judges said of answers; ValueError where something else is there."""
         found = [parse_record(Judgement, one) for one in self.judgements]
@@ -165,14 +169,20 @@ class Submission(BaseModel, extra="forbid", strict=True):
 
 
 def make_submission(
-    store: Store, run_id: int, *, judgements: bool = True, **about: str | None
+    store: Store,
+    run_id: int,
+    reader: TableReader | None = None,
+    *,
+    judgements: bool = True,
+    **about: str | None,
 ) -> Submission:
     """A stored run as a submission, with every score that it has.
 
     Without judgements, judges' scores are claims that nobody can check. ``about`` says whose it is:
     ``model``, ``by``, ``link``, ``licence`` and ``weights``.
     """
-    data = gather(stored_summaries(store, [run_id]))
+    reader = reader or TableReader(store)
+    data = gather(summaries_of([reader.read(store.run(run_id))]))
     (one,) = data.runs
     run, table = one.run, one.table
     if (left := len(table.samples) - len(table.outcomes)) or table.raced:
@@ -186,7 +196,7 @@ def make_submission(
         "dataset": Benchmark("", Path(), table.samples, traits=table.traits).fingerprint,
         "traits": table.traits.to_dict(),
         "samples": [asdict(_unheard(sample)) for sample in table.samples],
-        "missing": list(map(dict, store.dataset(run.dataset, run.benchmark).missing)),
+        "missing": list(map(dict, table.missing)),
         "parameters": dict(run.parameters),
         "made_by": run.made_by,
         "created_at": run.created_at,
@@ -227,10 +237,9 @@ def _validated(value: Any, where: str) -> Submission:
     try:
         check_storable(value)
         found = Submission.model_validate_json(json.dumps(value, default=str))
-        if found.opened().fingerprint != found.dataset:
+        if found.opened.fingerprint != found.dataset:
             raise ValueError("the hash of the dataset is not that of its samples")
-        found.outcomes()
-        found.verdicts()
+        _ = found.outcomes, found.verdicts
     except ValidationError as error:
         raise ReportError(escape_controls(f"{where}: {problems_of(error)[0]}")) from None
     except (ValueError, TypeError, LookupError, RecursionError, AudioCapBenchError) as error:
@@ -248,9 +257,13 @@ class CheckedSubmission(NamedTuple):
 
     name: str
     submission: Submission
-    run: Run
+    table: RunTable
     claims: tuple[ScoreClaim, ...] = ()
     problems: tuple[str, ...] = ()
+
+    @property
+    def run(self) -> Run:
+        return self.table.run
 
 
 def check_submissions(
@@ -267,22 +280,23 @@ def check_submissions(
     for _, own in submissions:
         first.setdefault(own.board, own)
         names.setdefault(own.board, set()).update(claim.scorer for claim in own.scores)
-        said = {(one.judge, one.signature) for one in own.verdicts()}
+        said = {(one.judge, one.signature) for one in own.verdicts}
         ways.setdefault(own.board, Counter()).update(said)
-    checked = []
+    checked, reader = [], TableReader(store)
     for name, own in submissions:
         # The way in which most were judged counts, so that one submission cannot unrank all.
         usual = dict(key for key, _ in reversed(ways[own.board].most_common()))
-        verdicts = [one for one in own.verdicts() if usual[one.judge] == one.signature]
-        outcomes, known = own.outcomes(), first[own.board]
+        verdicts = [one for one in own.verdicts if usual[one.judge] == one.signature]
+        outcomes, known = own.outcomes, first[own.board]
         head = (own.benchmark, own.dataset, own.model, own.parameters, own.contract)
         spec = RunSpec(*head, tuple(one.sample_id for one in outcomes), kind="imported")
-        run = store.begin_run(spec, dataset_of(own.opened()), fresh=True)
+        run = store.begin_run(spec, dataset_of(own.opened), fresh=True)
         store.add_records(run.id, list(map(AnswerRecord, outcomes)))
         store.add_judgements(run.id, [one for one in verdicts if one.judge != _ELEMENTS])
         made = _score(store, run, names[own.board]) | {one.judge for one in verdicts}
         claims = [one for one in own.scores if one.scorer not in made]
-        problems = _differences(store, run, [one for one in own.scores if one.scorer in made])
+        table = reader.read(store.run(run.id))
+        problems = _differences(table, [one for one in own.scores if one.scorer in made])
         problems += [
             f"{one.scorer}: no judge gives {one.value:g}"
             for one in claims
@@ -292,7 +306,7 @@ def check_submissions(
             problems.append(f"its dataset is {own.dataset[:12]}, and not {dataset[:12]}")
         if (own.samples, own.traits, own.missing) != (known.samples, known.traits, known.missing):
             problems.append("says other things about the samples than one before it")
-        checked.append(CheckedSubmission(name, own, run, tuple(claims), tuple(problems)))
+        checked.append(CheckedSubmission(name, own, table, tuple(claims), tuple(problems)))
     return checked
 
 
@@ -327,9 +341,9 @@ def _score(store: Store, run: Run, names: Collection[str]) -> set[str]:
     return made
 
 
-def _differences(store: Store, run: Run, claims: Iterable[ScoreClaim]) -> list[str]:
+def _differences(table: RunTable, claims: Iterable[ScoreClaim]) -> list[str]:
     try:
-        (scored,) = gather(stored_summaries(store, [run.id])).runs
+        (scored,) = gather(summaries_of([table])).runs
     except ReportError:
         return ["nothing of it can be scored here"]
     differences = []
@@ -352,5 +366,4 @@ def _differences(store: Store, run: Run, claims: Iterable[ScoreClaim]) -> list[s
         if wrong is not None:
             of = f" of {claim.category}" if claim.category else ""
             differences.append(f"{scorer.label}{of}: {wrong}")
-    keep_estimates(store, [scored.table])  # for the pages
     return differences
