@@ -21,6 +21,7 @@ import soundfile
 from audiocapbench import audio
 from audiocapbench.metrics.clap import AudioTextEncoder, Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.clap.resampling import Recorded, filters
 from audiocapbench.metrics.encoders.encoder import Vectors
 
 FILE_RATE = 44_100
@@ -128,6 +129,27 @@ def batched(paths: list[Path], encoder: AudioTextEncoder, batch: int) -> Vectors
     return np.concatenate([found[path] for path in paths])
 
 
+def resampled(paths: list[Path], encoder: Any, clock: Callable[[], float]) -> str:
+    """Clips a second at the model's rate, by soxr on one core and by the device beside it."""
+    sounds = [soundfile.read(path, dtype="int16", always_2d=True)[0] for path in paths]
+    rate = encoder.windows.rate
+    start = clock()
+    theirs = [audio.Waveform(one / np.float32(2**15), FILE_RATE) for one in sounds]
+    expected = [one.mono().resampled(rate).samples[:, 0] for one in theirs]
+    soxr_s = clock() - start
+    filters(FILE_RATE, rate)
+    recorded = [Recorded(one, FILE_RATE, rate) for one in sounds]
+    size = len(recorded[0])
+    placed = [(one, size * at) for at, one in enumerate(recorded)]
+    encoder._placed(placed[:1], size)
+    start = clock()
+    ours = np.asarray(encoder._placed(placed, size * len(placed)).cpu()).reshape(len(placed), -1)
+    took_s = clock() - start
+    apart = max(np.abs(one - other)[9:].max() for one, other in zip(ours, expected, strict=True))
+    each = f"soxr {len(paths) / soxr_s:,.0f} clips/s, the device {len(paths) / took_s:,.0f}"
+    return f"resampled from {FILE_RATE:,} Hz: {each}, {apart:.1e} of full scale apart"
+
+
 def rate(name: str, windows: int, clock: Callable[[], float], work: Callable[[], Vectors]) -> Rate:
     """Run something once."""
     start = clock()
@@ -169,11 +191,13 @@ def main() -> None:
             "batched": lambda: batched(paths, encoder, options.batch),
         }
         rates = [rate(name, windows, clock, work) for name, work in ways.items()]
+        said = resampled(paths, encoder, clock)
     print(f"{options.size} model on {options.device}, {len(paths)} clips, {windows} windows")
     for one in rates:
         apart = float(np.abs(one.vectors - rates[0].vectors).max())
         times = one.a_second / rates[0].a_second
         print(f"{one.name:32}{one.a_second:9,.1f} windows/s{times:8.2f}x   apart {apart:.1e}")
+    print(said)
 
 
 if __name__ == "__main__":

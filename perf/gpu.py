@@ -16,6 +16,7 @@ import struct
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,8 +135,9 @@ def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:
 
 def reading_rate(encoder: Any, paths: Sequence[Path]) -> float:
     """Clips a second that the processor alone hashes, decodes and holds ready."""
-    rate = encoder.windows.rate
-    return len(paths) / seconds_of(lambda: list(map(len, read_by_processes(hashed(paths), rate))))
+    rate, how = encoder.windows.rate, {"resamples": encoder.resamples}
+    work = partial(read_by_processes, rate=rate, **how)
+    return len(paths) / seconds_of(lambda: [len(one) for _, one in work(hashed(paths))])
 
 
 def hashed(paths: Sequence[Path]) -> Iterator[ClipFile]:

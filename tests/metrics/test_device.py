@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audiocapbench.audio import Waveform
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
@@ -26,6 +27,7 @@ from audiocapbench.metrics.clap.embedding import (
     read_sound,
 )
 from audiocapbench.metrics.clap.laion import LaionEncoder, LogMel
+from audiocapbench.metrics.clap.resampling import Recorded, can_resample, filters, resample
 from audiocapbench.metrics.clap.windows import Cut, Cutting, loop_into
 from audiocapbench.metrics.encoders.encoder import check_precision, computing, in_parts
 from audiocapbench.metrics.parallel import read_ahead
@@ -69,7 +71,7 @@ class SmallDevice:
 
     def __init__(self, encoder: Any, room: int) -> None:
         self._encoder, self._room, self.tried = encoder, room, list[int]()
-        self.in_flight, self.batch = 1, 16
+        self.in_flight, self.batch, self.resamples = 1, 16, False
         for name in ("name", "fingerprint", "dimensions", "windows"):
             setattr(self, name, getattr(encoder, name))
 
@@ -281,11 +283,11 @@ def test_a_process_that_dies_costs_its_clip_alone(
         write_tone(path, 100 + 10 * number, 0.1)
     ours, here = [read_sound(path, RATE) for path in paths], os.getpid()
 
-    def deadly(path: Path, rate: int) -> Any:
+    def deadly(path: Path, rate: int, **how: bool) -> Any:
         if path == paths[11]:
             assert os.getpid() != here
             os._exit(9)
-        return read_sound(path, rate)
+        return read_sound(path, rate, **how)
 
     monkeypatch.setattr(embedding, "read_sound", deadly)
     theirs = [found for _, found in read_by_processes(hashed(paths), RATE)]
@@ -302,9 +304,9 @@ def test_many_clips_for_a_device_are_read_by_processes(
     plain = embedded(encoder, clips)
     used: list[int] = []
 
-    def noted(some: Any, rate: int) -> Any:
+    def noted(some: Any, rate: int, **how: bool) -> Any:
         used.append(rate)
-        return read_by_processes(some, rate)
+        return read_by_processes(some, rate, **how)
 
     monkeypatch.setattr("audiocapbench.metrics.clap.embedding._MANY", 2)
     monkeypatch.setattr("audiocapbench.metrics.clap.embedding.read_by_processes", noted)
@@ -344,6 +346,56 @@ def test_clips_of_any_kind_share_a_batch(encoder: Any) -> None:
     places = [(0, 0, 56_000), (1, 8_000, 64_000), (2, 0, 56_000), (0, 8_000, 64_000), (1, 3, 90)]
     mixed, mono = ([Cut(some[n], *cut) for n, *cut in places] for some in (sounds, plain))
     np.testing.assert_array_equal(encoder.begin(mixed)(), encoder.begin(mono)())
+
+
+@pytest.mark.parametrize(
+    ("source", "rate"), [(44_100, 48_000), (11_025, 48_000), (8_000, 48_000), (44_100, 16_000)]
+)
+def test_what_a_device_resamples_is_soxrs_to_a_hundred_thousandth(source: int, rate: int) -> None:
+    noise = np.random.default_rng(0).uniform(-1, 1, (source + 37, 1)).astype(np.float32)
+    weights, step, reach = filters(source, rate)
+    heard = torch.zeros(step * (-(-(len(noise) + reach) // step)) + 2 * reach)
+    heard[reach : reach + len(noise)] = torch.from_numpy(noise[:, 0])
+    ours = resample(heard, torch.from_numpy(weights), step).numpy()
+    soxrs = Waveform(noise, source).resampled(rate).samples[:, 0]
+    begun = 2 * rate // 1000
+    np.testing.assert_allclose(ours[begun : len(soxrs)], soxrs[begun:], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(ours[:begun], soxrs[:begun], rtol=0, atol=0.05)
+
+
+def test_rates_that_meet_too_seldom_stay_with_soxr() -> None:
+    assert can_resample(44_100, 48_000)
+    assert not can_resample(44_056, 48_000)
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24"])
+def test_a_device_that_rounds_resamples_and_an_exact_one_does_not(
+    folder: Path, encoder: Any, tmp_path: Path, subtype: str
+) -> None:
+    import soundfile
+
+    drawn, paths = np.random.default_rng(0), []
+    for rate, channels, frames in ((44_100, 2, 400_000), (RATE, 1, 3 * RATE), (22_050, 1, 999)):
+        paths.append(tmp_path / f"{rate} {frames}.wav")
+        sound = drawn.uniform(-0.5, 0.5, (frames, channels))
+        soundfile.write(paths[-1], sound, rate, subtype=subtype)
+    rounds = SmallDevice(LaionEncoder("tiny", "0", folder, "cpu", "tf32"), 1_000)
+    rounds.resamples = True
+    assert not encoder.resamples
+    for path in (paths[0], paths[2]):
+        raw = read_sound(path, RATE, resamples=True)
+        assert isinstance(raw, Recorded) == (subtype == "PCM_16")
+        assert not isinstance(raw, AudioError)
+        decoded = read_sound(path, RATE)
+        assert isinstance(decoded, np.ndarray)
+        assert len(raw) == len(decoded)
+    np.testing.assert_allclose(embedded(rounds, paths), embedded(encoder, paths), atol=1e-4)
+    read = [found for _, found in read_by_processes(hashed(paths), RATE, resamples=True)]
+    assert [isinstance(one, Recorded) for one in read] == [
+        subtype == "PCM_16",
+        False,
+        subtype == "PCM_16",
+    ]
 
 
 def test_windows_that_overlap_share_their_frames(encoder: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -18,9 +18,10 @@ import numpy as np
 from audiocapbench import audio
 from audiocapbench.audio import MOST_BYTES, Samples
 from audiocapbench.audio.reader import hashed, open_plain
-from audiocapbench.audio.waveform import plain_wav
+from audiocapbench.audio.waveform import WavHeader, plain_wav
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap.encoder import LOADED_BY, AudioTextEncoder, identity, load_encoder
+from audiocapbench.metrics.clap.resampling import Recorded, can_resample
 from audiocapbench.metrics.clap.windows import Cut, Cutting, Sound, View, loop_into, trimmed
 from audiocapbench.metrics.encoders.encoder import DEFAULT_BATCH, Vectors, encode_distinct, in_parts
 from audiocapbench.metrics.parallel import PARALLEL_MAP, read_ahead, spread
@@ -64,21 +65,32 @@ def read_hash(path: Path) -> ClipFile | AudioError:
     return ClipFile(path, digest, size)
 
 
-def read_sound(path: Path, rate: int) -> Sound | AudioError:
-    """As ``read_samples``, but 16 bits of one or two channels at this rate as they lie there."""
+def read_sound(path: Path, rate: int, *, resamples: bool = False) -> Sound | AudioError:
+    """As ``read_samples``, but 16 bits of one or two channels as they lie there: at this rate, or
+    where the device resamples at any from which it can."""
     try:
         with open_plain(path) as file:
             header = plain_wav(file.peek(), os.fstat(file.fileno()).st_size)
-            plain = header and (header.bits, header.rate, header.channels <= 2) == (16, rate, True)
-            if header and plain and header.frames <= MOST_BYTES // 4:
+            if header and _is_sent(header, rate, resamples=resamples):
                 found = np.empty((header.frames, header.channels), "<i2")
                 file.seek(header.start)
                 is_whole = file.readinto(found.data.cast("B")) == found.nbytes
-                if is_whole and not audio.Mix.of([found], rate, header.channels).note:
-                    return found
+                if is_whole and not audio.Mix.of([found], header.rate, header.channels).note:
+                    return found if header.rate == rate else Recorded(found, header.rate, rate)
     except (AudioError, OSError):
         pass  # the decoder says why
     return read_samples(path, rate)
+
+
+def _is_sent(header: WavHeader, rate: int, *, resamples: bool) -> bool:
+    """Whether a device takes the samples of a file as they lie there."""
+    if header.bits != 16 or header.channels > 2:
+        return False
+    if header.rate == rate:
+        return header.frames <= MOST_BYTES // 4
+    # Of one that is resampled all is sent with each batch that has a part of it.
+    is_short = header.frames * header.channels * 2 <= _LONGEST_SENT
+    return resamples and is_short and can_resample(header.rate, rate)
 
 
 def read_samples(path: Path, rate: int) -> Samples | AudioError:
@@ -94,7 +106,7 @@ def read_samples(path: Path, rate: int) -> Samples | AudioError:
 
 
 def read_by_processes(
-    clips: Iterable[ClipFile], rate: int
+    clips: Iterable[ClipFile], rate: int, *, resamples: bool = False
 ) -> Iterator[tuple[ClipFile, Sound | AudioError]]:
     """Read clips ahead, in their order; threads would hold up the one that feeds a GPU.
 
@@ -116,12 +128,12 @@ def read_by_processes(
     # Containers often have little of the memory through which processes send tensors.
     room = shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else sys.maxsize
     processes = max(1, min((os.cpu_count() or 1) - 1, room // (4 * _TOGETHER_BYTES)))
-    left = groups()
+    left, files = groups(), _SoundFiles(rate, resamples=resamples)
     while True:
         try:
-            for sounds in _loaded(left, rate, processes):
+            for sounds in _loaded(left, files, processes):
                 for clip, sent in zip(waiting.popleft(), sounds, strict=True):
-                    yield clip, _received(clip, sent, rate)
+                    yield clip, files.received(clip, sent)
             return
         except _DIED as error:
             if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
@@ -129,8 +141,8 @@ def read_by_processes(
         while waiting:
             for clip in waiting.popleft():
                 try:
-                    [[sent]] = _loaded([[clip]], rate, 1)
-                    yield clip, _received(clip, sent, rate)
+                    [[sent]] = _loaded([[clip]], files, 1)
+                    yield clip, files.received(clip, sent)
                 except _DIED:
                     died = "the process that decoded it died; export it again"
                     yield clip, AudioError(f"{clip.path}: {died}")
@@ -139,23 +151,37 @@ def read_by_processes(
 class _SoundFiles:
     """Files as a DataLoader's processes read them at a rate: tensors, or the words of an error."""
 
-    def __init__(self, rate: int) -> None:
-        self._rate = rate
+    def __init__(self, rate: int, *, resamples: bool) -> None:
+        self._rate, self._resamples = rate, resamples
 
     def __getitem__(self, clip: ClipFile) -> Any:
         import torch
 
         if clip.size > _LONGEST_SENT:
             return None  # several of these would not fit into memory
-        sound = read_sound(clip.path, self._rate)
+        sound = read_sound(clip.path, self._rate, resamples=self._resamples)
+        if isinstance(sound, Recorded):
+            return torch.from_numpy(sound.frames), sound.source
         return str(sound) if isinstance(sound, AudioError) else torch.from_numpy(sound)
 
+    def received(self, clip: ClipFile, sent: Any) -> Sound | AudioError:
+        if sent is None:
+            return read_sound(clip.path, self._rate, resamples=self._resamples)
+        if isinstance(sent, str):
+            return AudioError(sent)
+        if isinstance(sent, (list, tuple)):
+            return Recorded(sent[0].numpy(), sent[1], self._rate)
+        sound: Sound = sent.numpy()
+        return sound
 
-def _loaded(groups: Iterable[list[ClipFile]], rate: int, processes: int) -> Iterator[list[Any]]:
+
+def _loaded(
+    groups: Iterable[list[ClipFile]], files: _SoundFiles, processes: int
+) -> Iterator[list[Any]]:
     import torch
     from torch.utils.data import DataLoader
 
-    sampling: Any = {"dataset": _SoundFiles(rate), "batch_sampler": groups, "collate_fn": list}
+    sampling: Any = {"dataset": files, "batch_sampler": groups, "collate_fn": list}
     loader: Any = DataLoader(
         **sampling, num_workers=processes, pin_memory=torch.cuda.is_available()
     )
@@ -163,13 +189,6 @@ def _loaded(groups: Iterable[list[ClipFile]], rate: int, processes: int) -> Iter
     with ThreadPoolExecutor(1) as other:
         batches: Iterator[list[Any]] = other.submit(iter, loader).result()
     return batches
-
-
-def _received(clip: ClipFile, sent: Any, rate: int) -> Sound | AudioError:
-    if sent is None:
-        return read_sound(clip.path, rate)
-    sound: Sound | AudioError = AudioError(sent) if isinstance(sent, str) else sent.numpy()
-    return sound
 
 
 class BatchEncoder:
@@ -348,10 +367,14 @@ class Embedder:
     ) -> Iterator[Cut]:
         """Cuts of the clips that are not in the store; ``begun`` gets their views."""
         rate, on_gpu = self._encoder.windows.rate, self._batches.in_flight > 0
-        clips, read = self._wanted(paths, known), read_sound if on_gpu else read_samples
+        how: dict[str, Any] = {"resamples": bool(getattr(self._encoder, "resamples", False))}
+        clips = self._wanted(paths, known)
+        read: Callable[..., Sound | AudioError] = read_samples
+        if on_gpu:
+            read = partial(read_sound, **how)
         sounds: Iterator[tuple[ClipFile, Sound | AudioError]]
         if on_gpu and len(paths) >= _MANY and hasattr(os, "fork"):
-            sounds = read_by_processes(clips, rate)
+            sounds = read_by_processes(clips, rate, **how)
         else:
             sounds = read_ahead(lambda clip: read(clip.path, rate), clips, ahead=_AHEAD)
         for done, (clip, samples) in enumerate(sounds):

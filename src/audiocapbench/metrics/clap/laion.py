@@ -13,6 +13,7 @@ import numpy as np
 
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
+from audiocapbench.metrics.clap.resampling import Recorded, filters, resample
 from audiocapbench.metrics.clap.windows import PRESETS, Cut, Sound, Windows, trimmed
 from audiocapbench.metrics.encoders import encoder as encoders
 from audiocapbench.models.checkpoint import loading, snapshot
@@ -107,7 +108,8 @@ class LaionEncoder:
     """A ClapModel with no randomness left in it, on a processor or a GPU.
 
     A fusion model gets four equal pictures and fuses nothing; ClapFeatureExtractor would fuse one
-    clip of a batch, chosen at random. ``bf16`` rounds the audio tower alone, never sentences.
+    clip of a batch, chosen at random. ``bf16`` rounds the audio tower alone, never sentences. What
+    is rounded is resampled on the device, too.
     """
 
     def __init__(
@@ -139,6 +141,7 @@ class LaionEncoder:
         self._model = model.float().eval().to(device)
         if precision == "bf16":
             _round_tower(self._model)
+        self.resamples = precision != "exact"
         self._log_mel = LogMel(extractor, device, double=precision != "bf16")
         self._embed = torch.compile(self._pooled, dynamic=False) if compiled else self._pooled
         self._compiled_for = 0
@@ -215,7 +218,8 @@ class LaionEncoder:
         places: list[tuple[tuple[int, ...], int]] = []
         for _, group in groupby(trimmed(cuts), key=lambda cut: id(cut.samples)):
             own = list(group)
-            samples, kind = own[0].samples, own[0].samples.shape[1:]
+            samples = own[0].samples
+            kind = samples.kind if isinstance(samples, Recorded) else samples.shape[1:]
             clips[kind].append((samples, ends[kind]))
             places += [(kind, ends[kind] + cut.start) for cut in own]
             ends[kind] += -(-len(samples) // self._log_mel.hop) * self._log_mel.hop
@@ -224,7 +228,7 @@ class LaionEncoder:
         lengths = [cut.stop - cut.start for cut in cuts]
         frames = self._log_mel.frames(starts, lengths, ends.total())
         with torch.cuda.stream(self._copies) if self._copies else nullcontext():
-            parts = [self._mixed(some, ends[kind]) for kind, some in clips.items()]
+            parts = [self._placed(some, ends[kind]) for kind, some in clips.items()]
             flat = torch.cat(parts)
             rows, others = (one.to(self._device, non_blocking=True) for one in frames)
         if self._copies:
@@ -233,12 +237,37 @@ class LaionEncoder:
                 tensor.record_stream(torch.cuda.current_stream())
         return flat, (rows, others)
 
-    def _mixed(self, clips: Sequence[tuple[Sound, int]], total: int) -> Any:
+    def _placed(self, clips: Sequence[tuple[Sound, int]], total: int) -> Any:
+        """Clips of one kind on the device at the model's rate, each from a given place on."""
+        import torch
+
+        recorded = [(one, place) for one, place in clips if isinstance(one, Recorded)]
+        if not recorded:
+            return self._mixed(clips, total)
+        kept, step, reach = filters(recorded[0][0].source, recorded[0][0].rate)
+        weights = torch.from_numpy(kept).to(self._device, non_blocking=True)
+        # Silence between two clips, or one would be heard in the other.
+        products = [-(-(len(one.frames) + reach) // step) for one, _ in recorded]
+        begins = list(accumulate(products, initial=0))
+        sent = [
+            (one.frames, reach + step * at)
+            for (one, _), at in zip(recorded, begins[:-1], strict=True)
+        ]
+        with encoders.computing("exact"):
+            mono = self._mixed(sent, step * begins[-1] + 2 * reach)
+            made = resample(mono, weights, step)
+        flat = made.new_zeros(total)
+        for (one, place), at in zip(recorded, begins[:-1], strict=True):
+            first = at * weights.shape[1]
+            flat[place : place + len(one)] = made[first : first + len(one)]
+        return flat
+
+    def _mixed(self, clips: Sequence[tuple[Any, int]], total: int) -> Any:
         """Clips of one kind on the device, each from a given place on, as mono samples."""
         import torch
 
         like = torch.from_numpy(clips[0][0])
-        sent = like.new_empty((total, *like.shape[1:]), device=self._device)
+        sent = like.new_zeros((total, *like.shape[1:]), device=self._device)
         for samples, start in clips:
             part = sent[start : start + len(samples)]
             part.copy_(torch.from_numpy(samples), non_blocking=True)

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.audio import Samples
 from audiocapbench.errors import MetricError
+from audiocapbench.metrics.clap.resampling import Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,9 @@ PRESETS = {
 """Windows as published for SLIDE-CLAP."""
 
 
-Sound = Samples | NDArray[np.int16]
-"""A clip at a model's rate: mono, or 16 bits of shape (frames, one or two channels)."""
+Sound = Samples | NDArray[np.int16] | Recorded
+"""A clip at a model's rate: mono, or 16 bits of shape (frames, one or two channels); or one that a
+device resamples."""
 
 
 class Cut(NamedTuple):
@@ -123,6 +125,9 @@ def trimmed(cuts: Iterable[Cut]) -> Iterator[Cut]:
     """The same cuts, of no more of each clip than those that follow each other need together."""
     for _, group in groupby(cuts, key=lambda cut: id(cut.samples)):
         own = list(group)
+        if isinstance(own[0].samples, Recorded):
+            yield from own
+            continue
         first, last = min(cut.start for cut in own), max(cut.stop for cut in own)
         part = own[0].samples[first:last]
         yield from (Cut(part, start - first, stop - first) for _, start, stop in own)
@@ -130,4 +135,5 @@ def trimmed(cuts: Iterable[Cut]) -> Iterator[Cut]:
 
 def loop_into(row: Samples, cut: Cut) -> None:
     """Fill a row with a cut, as often as it takes."""
-    row[:] = np.resize(cut.samples[cut.start : cut.stop], len(row))
+    samples: Any = cut.samples  # Recorded ones go to devices that resample, and have no rows
+    row[:] = np.resize(samples[cut.start : cut.stop], len(row))

@@ -172,6 +172,7 @@ def make_submission(
     store: Store,
     run_id: int,
     reader: TableReader | None = None,
+    /,
     *,
     judgements: bool = True,
     **about: str | None,
