@@ -1,7 +1,7 @@
 """Clips at a model's rate by a product of matrices, as a GPU does it: soxr's filter, read off it.
 
 What soxr answers to single pulses is its filter at every phase; the rest is a weighted sum. Samples
-differ from soxr's by less than 1e-5 of full scale, but in the first 2 ms of a clip at most, where
+differ from soxr's by less than 1e-5 of full scale, but in the first 3 ms of a clip at most, where
 soxr's own filter is not whole yet.
 """
 
