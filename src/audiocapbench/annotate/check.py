@@ -4,9 +4,8 @@ import hashlib
 import json
 import math
 import random
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -123,7 +122,6 @@ def check(
     document = {
         "kept": len(kept),
         "survival": survival(context, ORDER, KINDS),
-        "reasons": _reasons([one.document["failed"] for one in in_order]),
         "rejected": {one.clip: one.error for one in in_order if one.error},
         "not_run": not_run,
         "self_test": tried,
@@ -267,13 +265,3 @@ def clap_margins(
         own, wrong = (float(sound @ texts[one]) - float(others.mean()) for one in (clip, drawn[-1]))
         yield clip, own / spread, wrong / spread
     progress("clips compared", len(clips), len(clips))
-
-
-def _reasons(failed: Sequence[Mapping[str, Sequence[str]]]) -> dict[str, dict[str, int]]:
-    """How often each reason was given, by check, without numbers of fields and names of clips."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for checks in failed:
-        for name, reasons in checks.items():
-            words = {re.sub(r"(?<!\S)\d\s", "", one) for one in reasons}
-            found[name].update({KINDS[name]} if name in KINDS else words)
-    return {name: dict(found[name].most_common()) for name in ORDER if name in found}

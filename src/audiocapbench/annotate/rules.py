@@ -27,11 +27,12 @@ _LISTS = ("audiocapbench.annotate", "faults.toml")
 _LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
-_NAME_RUN, _CLAUSE, _CHOICE = 3, 5, 4
+_NAME_RUN, _CLAUSE, _CHOICE, _STRANGE = 3, 5, 4, 2
 _LEAST_LIKE = 0.08  # a cosine; of real annotations all but one in a hundred have it
 _FAULTS = patterns(*_LISTS)
 _CLIPPED = ("reverb", "synth", "synths")
 _OF_QUESTIONS = ("speaks of itself or to a reader", "says nothing")
+_EVERYWHERE = ("has markup", "guesses")
 _READ = patterns(*_LISTS, "reading")
 _STOP = words_that_are("stop")
 _KNOWN = _STOP | words_that_are("vague") | words_that_are("negators")
@@ -64,7 +65,9 @@ def domain(case: ClipCase) -> Iterator[str]:
         if (first == NONE) == (letter in case.domain):
             what = "is None" if first == NONE else "is not None"
             yield f"the {view} caption {what}, and its domain is {case.domain}"
-        elif first == NONE and any(view in _claims(one) for one in others if not doubt(one)):
+        elif first == NONE and any(
+            letter in "SM" or view in _claims(one) for one in others if not doubt(one)
+        ):
             yield f"the {view} caption is None, and a wording of it describes some"
         elif first != NONE and any(_READ["denial"].search(one) for one in (first, *others)):
             yield f"a wording of the {view} caption says that there is none"
@@ -119,8 +122,12 @@ def _is_foreign(text: str) -> bool:
     words = _READ["word"].findall(_READ["quote"].sub(" ", text))
     lowered = [one for one in words if one == one.lower()]
     common = lowered if len(lowered) > 1 else words
+    function = {one for one in lowered if _READ["foreign"].fullmatch(one)}
     known = sum(map(_is_english, common))
-    return bool(_READ["script"].search("".join(words))) or known < _LEAST_KNOWN * len(common)
+    strange = sum(one in function or not _is_english(one) for one in lowered)
+    mixed = bool(function) and strange > _STRANGE
+    few = known < _LEAST_KNOWN * len(common)
+    return bool(_READ["script"].search("".join(words))) or few or mixed
 
 
 @_remembered
@@ -164,7 +171,8 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     open_end = open_end or bool(last and _is_half(last[1]))
     found = {
         f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,
-        f"has more than {_SENTENCES} sentences": part == "long" and sentences(bare) > _SENTENCES,
+        f"has more than {_SENTENCES} sentences": is_caption
+        and sentences(bare) > _SENTENCES + (part not in ("long", "short")),
         f"has more than {_MOST_WORDS} words": count > _MOST_WORDS,
         "is a single word or none": is_caption and _READ["wordless"].search(text),
         "is cut off": is_caption and open_end,
@@ -173,7 +181,10 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
         "has parentheses": _READ["bracket"].search(text),
         "is the prompt's own text": is_caption and not _PROMPT.isdisjoint(_runs(text)),
     }
-    found |= {what: pattern.search(own) for what, pattern in _FAULTS.items()}
+    for what, pattern in _FAULTS.items():
+        found[what] = pattern.search(bare if what in _EVERYWHERE else own)
+    names = _READ["proper"].findall(own) if is_caption else ()
+    found["names somebody"] = found["names somebody"] or not all(map(_is_english, names))
     # A question may speak to who answers it, and names nothing that is heard.
     allowed = _OF_QUESTIONS if part == "question" else ()
     return [what for what, is_so in found.items() if is_so and what not in allowed]

@@ -251,9 +251,8 @@ def _check(
 
 def _show_check(document: dict[str, Any]) -> None:
     show(Table("", document["survival"], ("step", "left", "went")))
-    for name, own in document["reasons"].items():
-        for reason, count in own.items():
-            say(f"  {count:,} {name}: {reason}")
+    for row in document["survival"]:
+        say(*(f"  {count:,} {row['step']}: {why}" for why, count in row["reasons"].items()))
     say(*(f"{name} was not run: {reason}" for name, reason in document["not_run"].items()))
     shares = document["difficulties"].items()
     parts = (f"{name} {100 * one['share']:.0f} ({100 * one['wanted']:.0f})" for name, one in shares)
