@@ -135,18 +135,20 @@ def test_a_judge_that_always_takes_the_first_is_found_out(tmp_path: Path, clips:
     pairs = pairs_of(12)
     with serving(always_first) as server:
         judge = scorer(server, tmp_path, clips, swap=True)
-        choices = judge.choose(pairs)
-        detail = diagnosed(judge, pairs)
+        trial = try_scorer(judge, PairSet("csv", tuple(pairs)), swap=True)
         assert judge.sees_both
         assert set(judge.choose(pairs)) == {Choice.FIRST}
         assert set(judge.choose_swapped(pairs)) == {Choice.SECOND}
         assert len(server.requests) == 24
-    assert set(choices) == {Choice.FIRST}
-    assert detail["first_position"]["value"] == 1.0
-    assert detail["consistency"] is not None
-    assert detail["consistency"]["value"] == 0.0
-    assert detail["positions"] == {"first": 24, "second": 0, "tie": 0, "unknown": 0}
-    assert "100.0 %" in judge.diagnostics(pairs, "", len).notes[0]
+    assert set(trial.choices) == {Choice.FIRST}
+    assert trial.position is not None
+    assert {name: one.value for name, one in trial.position.items()} == {
+        "consistency": 0.0,
+        "first": 100.0,
+    }
+    notes = " ".join(tables_of(trial)[-1].notes)
+    assert "the same in both orders 0.0 %" in notes
+    assert "the caption shown first chosen 100.0 %" in notes
 
 
 def test_two_ties_agree_and_the_document_says_so_once(tmp_path: Path, clips: Path) -> None:
@@ -156,7 +158,6 @@ def test_two_ties_agree_and_the_document_says_so_once(tmp_path: Path, clips: Pat
         document = trial_document([try_scorer(judge, pairs, swap=True)])
     assert document["answers"]["tie"] == 12
     assert document["position"]["consistency"] == 100.0
-    assert document["detail"]["consistency"]["value"] == 1.0
     assert document["position"]["first"] is None
 
 
@@ -177,23 +178,17 @@ def test_both_shares_are_of_answers_as_asked_and_not_of_what_they_combine_to(
     assert trial.orders is not None
     assert trial.orders["agreed"]["accuracy"] == 0.0
     assert trial.position is not None
-    assert trial.diagnostics.data is not None
-    assert (
-        trial.position["first"] == 100 * trial.diagnostics.data["first_position"]["value"] == 100.0
-    )
-    assert (
-        trial.position["consistency"] == 100 * trial.diagnostics.data["consistency"]["value"] == 0.0
-    )
+    assert (trial.position["first"].value, trial.position["consistency"].value) == (100.0, 0.0)
 
 
-def test_one_order_is_not_called_position_bias(tmp_path: Path, clips: Path) -> None:
-    pairs = pairs_of(4)
+def test_one_order_says_nothing_of_position(tmp_path: Path, clips: Path) -> None:
+    pairs = PairSet("csv", tuple(pairs_of(4)))
     with serving(longer) as server:
-        once = scorer(server, tmp_path, clips).diagnostics(pairs, "", len).notes
-        twice = scorer(server, tmp_path, clips, swap=True).diagnostics(pairs, "", len).notes
-    assert once[0] == "the caption shown first is chosen 50.0 % of 4"
-    assert not any("bias" in line for line in once)
-    assert twice[0].startswith("position bias: the caption shown first is chosen 50.0 %")
+        once = try_scorer(scorer(server, tmp_path, clips), pairs)
+        twice = try_scorer(scorer(server, tmp_path, clips, swap=True), pairs, swap=True)
+    assert once.position is None
+    assert "shown first" not in " ".join(tables_of(once)[-1].notes)
+    assert "shown first chosen 50.0 %" in " ".join(tables_of(twice)[-1].notes)
 
 
 def test_a_judge_without_position_bias_is_consistent(tmp_path: Path, clips: Path) -> None:
@@ -201,13 +196,12 @@ def test_a_judge_without_position_bias_is_consistent(tmp_path: Path, clips: Path
     with serving(longer) as server:
         judge = scorer(server, tmp_path, clips, swap=True)
         assert [one.value for one in judge.choose(pairs)] == [pair.answer for pair in pairs]
-        detail = diagnosed(judge, pairs)
-    assert detail["consistency"] is not None
-    assert detail["consistency"]["value"] == 1.0
-    assert detail["first_position"]["value"] == 0.5
-    low, high = detail["first_position"]["interval"]
-    assert low <= 0.5 <= high
-    assert json.loads(json.dumps(detail))["orders"] == 2
+        document = trial_document([try_scorer(judge, PairSet("csv", tuple(pairs)), swap=True)])
+    position = json.loads(json.dumps(document["position"]))
+    assert (position["consistency"], position["first"]) == (100.0, 50.0)
+    low, high = position["ci"]["first"]
+    assert low <= 50.0 <= high
+    assert document["detail"]["orders"] == 2
 
 
 def test_the_choice_of_two_orders_is_what_they_agree_on() -> None:
@@ -232,7 +226,6 @@ def test_failed_questions_are_unknown_and_shown_apart(tmp_path: Path, clips: Pat
     assert choices[1] is Choice.UNKNOWN
     assert choices.count(Choice.UNKNOWN) == 1
     assert detail["failures"] == {"filtered": 1}
-    assert detail["unknown"]["value"] == 0.25
 
 
 def test_a_pair_without_its_clip_is_not_asked(tmp_path: Path, clips: Path) -> None:
@@ -368,9 +361,9 @@ def test_a_model_that_only_writes_captions_is_read_as_best_it_can(
     settings = TrialSettings(data=clips, store_url=str(tmp_path / "store.db"), swap=True)
     judge = PairwiseScorer("control/empty", settings)
     assert set(judge.choose(pairs_of(6))) == {Choice.UNKNOWN}
-    detail = diagnosed(judge, pairs_of(6))
-    assert detail["unknown"]["value"] == 1.0
-    assert detail["first_position"]["value"] is None
+    position = try_scorer(judge, PairSet("csv", tuple(pairs_of(6))), swap=True).position
+    assert position is not None
+    assert position["first"].value is None
     assert PairwiseScorer("control/empty", settings).choose([]) == []
 
 
@@ -412,7 +405,6 @@ def test_a_real_model_answers_and_is_read(tmp_path: Path) -> None:
     assert len(choices) == 1
     assert detail["asked"] == 2
     assert not detail["failures"]
-    assert sum(detail["positions"].values()) == 2
 
 
 def prose(text: str) -> str:
@@ -450,7 +442,7 @@ def test_a_model_that_always_says_a_is_described_as_one(tmp_path: Path, clips: P
     assert list(cells(tables_of(trial)[1])[0][2:]) == ["0.00", "66.67", "33.33", "0.00"]
     assert any("hangs on the order" in one for one in trial.warnings)
     assert trial.position is not None
-    assert trial.position["first"] == 100.0
+    assert trial.position["first"].value == 100.0
 
 
 def test_a_model_that_always_says_b_is_warned_of_in_one_order_too(
@@ -473,7 +465,10 @@ def test_a_consistent_model_that_writes_prose_is_not_called_biased(
     assert row["certain"] == "100.0"
     assert {*cells(tables_of(trial)[1])[0][2:]} == {"100.00"}
     assert trial.position is not None
-    assert (trial.position["consistency"], trial.position["first"]) == (100.0, 50.0)
+    assert {name: one.value for name, one in trial.position.items()} == {
+        "consistency": 100.0,
+        "first": 50.0,
+    }
     assert not trial.warnings
 
 

@@ -128,8 +128,8 @@ def test_asking_both_ways_shows_who_follows_the_place() -> None:
     ):
         position = try_scorer(create_scorer(name), PAIRS, swap=True).position
         assert position is not None
-        assert position["consistency"] == consistency
-        assert first is None or position["first"] == first
+        assert position["consistency"].value == consistency
+        assert first is None or position["first"].value == first
     assert try_scorer(create_scorer("control:longer"), PAIRS).position is None
 
 

@@ -215,16 +215,33 @@ class ScorerTrial:
         ends = {"others_wrong": likely, "others_right": most}
         return {"certain": certain, "likely": likely, **ends}
 
-    @property
-    def position(self) -> Mapping[str, float | None] | None:
+    @cached_property
+    def position(self) -> Measures | None:
         """What the order of the captions does to it, in percent, where it was asked both ways."""
         if self.swapped is None:
             return None
+        orders = np.array([numbers(self.choices), numbers(self.swapped)])
+        same = np.array([agreeing(self.choices, self.swapped)])
         # The share of choices of the caption that stood first: 50 has no bias.
-        first = self.choices.count(Choice.FIRST) + self.swapped.count(Choice.SECOND)
-        chosen = sum(choice in CHOSEN for choice in (*self.choices, *self.swapped))
-        consistency = 100 * sum(agreeing(self.choices, self.swapped)) / max(1, self.n)
-        return {"consistency": consistency, "first": 100 * first / chosen if chosen else None}
+        first = self._share(orders == [[0], [1]], orders >= 0)
+        return {"consistency": self._share(same, np.ones_like(same)), "first": first}
+
+    def _share(self, hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Estimate:
+        """The share of hits among the answers that are counted; both of shape (orders, pairs)."""
+        statistics = np.stack([hits.sum(axis=0), among.sum(axis=0)], axis=1).astype(np.float64)
+        hit, n = statistics.sum(axis=0).tolist()
+        coverage = Coverage(int(n), int(n), 0)
+        if not n:
+            return Estimate(None, 0, coverage)
+        interval = mean_interval(
+            statistics,
+            lambda means: 100 * means[..., 0] / np.maximum(means[..., 1], 1e-12),
+            clusters=[pair.clip for pair in self.pairs],
+            bounds=(0.0, 100.0),
+            share=True,
+            most=n,
+        )
+        return Estimate(100 * hit / n, int(n), coverage, interval=interval)
 
     @cached_property
     def orders(self) -> Mapping[str, Mapping[str, float | None]] | None:
@@ -375,7 +392,7 @@ def trial_facts(trial: ScorerTrial) -> dict[str, Any]:
         "readings": trial.readings,
         "constant": {"answer": answer, trial.headline: constant},
         "voted": _group(trial.voted) if trial.voted else None,
-        "position": trial.position,
+        "position": _group(trial.position) if trial.position else None,
         "orders": trial.orders,
         "detail": dict(trial.diagnostics.data) if trial.diagnostics.data else None,
         "failed": trial.diagnostics.failed,
@@ -388,7 +405,7 @@ def trial_facts(trial: ScorerTrial) -> dict[str, Any]:
 def _group(measures: Measures) -> dict[str, Any]:
     values = {name: one.value for name, one in measures.items()}
     ends = {name: list(one.interval) if one.interval else None for name, one in measures.items()}
-    return {**values, "n": measures["accuracy"].n, "ci": ends}
+    return {**values, "n": next(iter(measures.values())).n, "ci": ends}
 
 
 def write_choices(path: Path, trials: Trials) -> None:

@@ -17,6 +17,7 @@ from audiocapbench.meta.votes import one_against_rest
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
 from audiocapbench.report.page.html import joined, render, source_hash
+from audiocapbench.scores.estimate import Estimate
 from audiocapbench.table import (
     Column,
     Findings,
@@ -103,15 +104,12 @@ def trial_tables(
             ]
             title = f"{_TITLES[name][0].upper()}{_TITLES[name][1:]} by {words}"
             tables.append(Table(title, rows, [Column("scorer"), *columns]))
-    # A scorer that has notes tells of its position bias itself.
     notes = []
     for one in (*tried, *controls):
-        if one.position and not one.diagnostics.notes:
-            same, chosen = (shown(one.position[name], ".1f") for name in ("consistency", "first"))
-            notes.append(
-                f"{one.scorer}: the same in both orders {same} %, the caption shown first chosen "
-                f"{chosen}{' %' * (one.position['first'] is not None)}"
-            )
+        if one.position:
+            same, chosen = map(_percent, (one.position["consistency"], one.position["first"]))
+            words = f"the same in both orders {same}, the caption shown first chosen {chosen}"
+            notes.append(f"{one.scorer}: {words}")
     for one in tried:
         found = measured_scores(one.scorer, str(one.signature))
         words = ", ".join("{blind.value:.2f} on {corpus}".format_map(row) for row in found)
@@ -128,6 +126,12 @@ def trial_tables(
     return [*tables[:-1], replace(tables[-1], notes=notes)]
 
 
+def _percent(share: Estimate) -> str:
+    ends = share.interval
+    between = f" ({ends.low:.1f}–{ends.high:.1f})" if ends else ""
+    return "–" if share.value is None else f"{share.value:.1f} %{between}"
+
+
 def _whole_table(trials: Trials) -> Table:
     headline = trials[0].headline
     grades = ("certain", "likely", "read")
@@ -139,7 +143,7 @@ def _whole_table(trials: Trials) -> Table:
         row |= {name: count / trial.n for name, count in trial.answers.items()}
         found = trial.diagnostics.columns.get("reading")
         row |= {name: found and list(found).count(name) / trial.n for name in grades}
-        row["same"] = trial.position and trial.position["consistency"]
+        row["same"] = trial.position and trial.position["consistency"].value
         row["speed"] = trial.n / trial.seconds if trial.seconds > 0.001 else None
         rows.append(row)
     # All measures, the published one first.

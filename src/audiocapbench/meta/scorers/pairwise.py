@@ -9,10 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from audiocapbench.benchmarks import Benchmark
 from audiocapbench.benchmarks.benchmark import TRIAL
@@ -38,14 +35,11 @@ from audiocapbench.meta.scorers.scorer import (
     TrialSettings,
     trial_clips,
 )
-from audiocapbench.meta.trial import agreeing
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.model import without_audio
 from audiocapbench.models.replies import without_thoughts
 from audiocapbench.signature import sign
-from audiocapbench.stats import mean_interval
 
-_Marks = NDArray[np.bool_]
 _NAME = re.compile(r"(?P<model>.+?)(?:\[(?:audio|read)=(?P<option>\w+)\])?", re.DOTALL)
 _ANSWERED = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
 
@@ -60,31 +54,6 @@ class OrderChoices(NamedTuple):
     @property
     def choices(self) -> list[Choice]:
         return [one.choice for one in self.found]
-
-
-def _shown(share: Mapping[str, Any]) -> str:
-    if share["value"] is None:
-        return "– (nothing to count)"
-    ends = share["interval"]
-    between = f" ({100 * ends[0]:.1f}–{100 * ends[1]:.1f})" if ends else ""
-    return f"{100 * share['value']:.1f} %{between} of {share['count']:,}"
-
-
-def _share(hits: _Marks, among: _Marks, clips: Sequence[str]) -> dict[str, Any]:
-    """The share of hits among the answers that are counted; both of shape (orders, pairs)."""
-    statistics = np.stack([hits.sum(axis=0), among.sum(axis=0)], axis=1).astype(np.float64)
-    hit, count = statistics.sum(axis=0).tolist()
-    if not count:
-        return {"value": None, "count": 0, "interval": None}
-    interval = mean_interval(
-        statistics,
-        lambda means: means[..., 0] / np.maximum(means[..., 1], 1e-12),
-        clusters=clips,
-        bounds=(0.0, 1.0),
-        share=True,
-        most=count,
-    )
-    return {"value": hit / count, "count": int(count), "interval": interval}
 
 
 class PairwiseScorer(PairScorer):
@@ -142,29 +111,11 @@ class PairwiseScorer(PairScorer):
         return [choice.swapped for choice in self._orders(pairs)[1].choices]
 
     def diagnostics(self, pairs: Pairs, _headline: str, _measure: Measure) -> Diagnostics:
-        """Position bias, consistency and what went unread, in all orders together.
-
-        ``first_position`` is the share of the caption that stood first among answers that chose
-        one: without position bias one half in both orders together; one order alone says nothing.
-        """
-        orders, clips = self._orders(pairs), [pair.clip for pair in pairs]
-        chosen = np.array([[one.name for one in order.choices] for order in orders], dtype=str)
-        first = _share(chosen == "FIRST", np.isin(chosen, ("FIRST", "SECOND")), clips)
-        unknown = _share(chosen == "UNKNOWN", chosen != "", clips)
-        notes = [f"the caption shown first is chosen {_shown(first)}"]
-        consistency = None
-        if len(orders) > 1:
-            same = np.array([agreeing(self.choose(pairs), self.choose_swapped(pairs))])
-            consistency = _share(same, np.ones_like(same), clips)
-            notes[0] = f"position bias: {notes[0]}"
-            notes.append(f"the same answer in both orders: {_shown(consistency)}")
-        counted = {one.name.lower(): int((chosen == one.name).sum()) for one in Choice}
+        """How answers were read, and why there are none, in all orders together."""
+        orders = self._orders(pairs)
         failures = sum((order.failures for order in orders), Counter[str]())
         reading = {name: sum(one.reading[name] for one in orders) for name in orders[0].reading}
-        read = f"{reading['read_decided']:,} read by the reader, " if reading["read"] else ""
-        answers = f"{reading['certain']:,} certain, {reading['likely']:,} likely, {read}"
-        answers += f"{counted['unknown']:,} unknown"
-        notes += [f"no readable choice: {_shown(unknown)}", f"answers: {answers}"]
+        notes = []
         if failures:
             kinds = ", ".join(f"{count} {status}" for status, count in failures.items())
             notes.append(f"questions without an answer: {kinds}")
@@ -173,17 +124,8 @@ class PairwiseScorer(PairScorer):
                 f"answers read by the reader: {reading['read']}, decided "
                 f"{reading['read_decided']}, unusable replies {reading['read_unusable']}"
             )
-        data = {
-            "prompt": self._prompt.name,
-            "orders": len(orders),
-            "asked": len(pairs) * len(orders),
-            "first_position": first,
-            "consistency": consistency,
-            "unknown": unknown,
-            "positions": counted,
-            "failures": dict(failures),
-            **reading,
-        }
+        asked = {"orders": len(orders), "asked": len(pairs) * len(orders)}
+        data = {"prompt": self._prompt.name, **asked, "failures": dict(failures), **reading}
         columns = {"reading": [one.grade for one in orders[0].found]}
         return Diagnostics(tuple(notes), data, failures.total(), columns)
 
