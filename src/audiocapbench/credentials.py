@@ -75,13 +75,8 @@ def credential(*names: str) -> str:
 
 def known_secrets() -> set[str]:
     """Values of all variables that are named like a key, or that were asked for as one."""
-    names = {*filter(_is_secret, os.environ), *_asked_for}
+    names = {*filter(_SECRET.fullmatch, os.environ), *_asked_for}
     return {os.environ.get(name, "").strip() for name in names}
-
-
-@lru_cache(maxsize=1024)
-def _is_secret(name: str) -> bool:
-    return _SECRET.fullmatch(name) is not None
 
 
 def without_query(address: str) -> str:

@@ -21,7 +21,7 @@ from audiocapbench.models import Model
 from audiocapbench.models.model import batch_of
 from audiocapbench.plan import Host, Plan, RunPlan, execute
 from audiocapbench.rounds import Call
-from audiocapbench.scores.estimate import HAVE_TEXT, Missing, Scorer
+from audiocapbench.scores.estimate import HAVE_TEXT, Missing, Scorer, counted
 from audiocapbench.scores.table import TableReader
 from audiocapbench.stats.racing import ALPHA, FEWEST_A_ROUND, Bets, deal_clips
 from audiocapbench.stats.units import FloatArray
@@ -210,7 +210,7 @@ class RacePlan(Plan[RaceResult]):
             gone = np.flatnonzero(alike.out if self.alike else these.out)
             names = [models[place].name for place in gone]
             out_after |= {name: these.seen for name in names if name not in out_after}
-            note(f"{len(models) - len(out_after)} models left")
+            note(f"{counted(len(models) - len(out_after), 'model')} left")
         best, alike_best = (
             tuple(models[place].name for place in np.flatnonzero(~bets.out))
             for bets in (these, alike)
