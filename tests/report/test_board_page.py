@@ -219,6 +219,12 @@ def test_a_page_whose_clips_were_too_large_plays_them_made_smaller(
     assert seconds == pytest.approx(2.0, abs=0.1)
 
 
+def test_what_is_not_ranked_is_sorted_and_no_bands_are_spoken_of(visit: Opener, heard: str) -> None:
+    seen = visit(heard)
+    assert "Sorted by" in seen.page.inner_text("#leaderboard .lead")
+    assert "Bands" not in seen.page.inner_text("#leaderboard .legend")
+
+
 def test_every_table_and_chart_has_a_menu_that_copies_it(visit: Opener, thirteen: str) -> None:
     seen = visit(f"{thirteen}#leaderboard&rank=rouge_l", viewport=LAPTOP)
     shown = seen.page

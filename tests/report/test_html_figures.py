@@ -256,3 +256,12 @@ def test_a_card_fits_whatever_models_are_called(store: Store, models: int) -> No
     assert ("and 7 more" in [words for words, _ in texts]) == (models == 14)
     assert texts[-1][0].startswith("judge-")
     assert all(0 < float(one.get("y", 0)) < 620 for one in drawn.iter() if one.tag.endswith("text"))
+
+
+@pytest.mark.parametrize(("clips", "intervals"), [(9, False), (12, True)])
+def test_a_card_speaks_of_intervals_where_it_shows_some(
+    store: Store, clips: int, intervals: bool
+) -> None:
+    data = gathered_runs(store, put_many(store, 2, clips))
+    drawn = draw_card(board_document(store, data, "T"), "rouge_l")
+    assert ("95 % intervals" in drawn) == intervals

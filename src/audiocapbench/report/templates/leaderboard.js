@@ -74,7 +74,7 @@ class LeaderboardView {
       else if (board.models.length < 2) lines.push("Run another model on the same clips to see which is better.");
       else if (!board.ranking.ranked) lines.push(`Not tested here by this score: “audiocapbench leaderboard ${scorer.judge ? "--judge" : "--metric"} '${plain(scorer.judge ?? scorer.label)}'” does.`);
     }
-    const by = `Ranked by ${plain(scorer.label)}${board.part ? ` on ${plain(board.part)}` : ""}, from 0 to ${scorer.max}.`;
+    const by = `${board.ranking.ranked ? "Ranked" : "Sorted"} by ${plain(scorer.label)}${board.part ? ` on ${plain(board.part)}` : ""}, from 0 to ${scorer.max}.`;
     return make("section", "lead", foreign("p", "verdict", plain(words_)), foreign("p", "soft", [...lines, by].join(" ")));
   }
 
@@ -220,7 +220,8 @@ class LeaderboardView {
     const shown = [board.headline, ...board.scorers.keys()].filter((number) => number === board.headline || columns.some((one) => one.key === board.scorers[number].label));
     const notes = board.boards.filter((one) => one.scorers.some((number) => shown.includes(number) && board.scorers[number].column === "hallucination")).map((one) => one.note);
     const joined = ranking.pairs.length ? "Rows that a line joins cannot be told apart; in brackets are the places that the tests leave open. " : "";
-    box.append(make("p", "soft legend", `${joined}Bands: 95 % intervals over clips.${lines ? ` Dashed lines: ${lines}.` : ""} ${notes.join(" ")}`));
+    const bands = board.estimates[board.headline].some((cell) => cell?.interval) ? "Bands: 95 % intervals over clips." : "";
+    box.append(make("p", "soft legend", `${joined}${bands}${lines ? ` Dashed lines: ${lines}.` : ""} ${notes.join(" ")}`));
     return box;
   }
 
