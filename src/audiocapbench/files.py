@@ -1,17 +1,22 @@
-"""The one way in which result files are written: whole or not at all, and CSV that stays text.
+"""The one way in which result files are written: whole or not at all, and CSV that stays text; and
+in which lists that ship with the package are read.
 
 A text that a spreadsheet would run as a formula gets an apostrophe in front; the reader of records
 takes it off again, so that what was written is what is read.
 """
 
+import json
 import os
 import re
 import secrets
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from audiocapbench.errors import ReportError
 
@@ -89,6 +94,36 @@ def locked(place: Path) -> Iterator[None]:
 
             fcntl.flock(stream, fcntl.LOCK_EX)
         yield
+
+
+def shipped_place(package: str, file: str) -> Path:
+    """Where a file of a room lies; ``importlib.resources`` takes longer to import than to read."""
+    return Path(__file__).parent.joinpath(*package.split(".")[1:], file)
+
+
+@cache
+def read_lists(package: str, file: str) -> Any:
+    """The lists of a TOML or JSON file that ships with the package, each as it is written."""
+    text = shipped_place(package, file).read_text("utf-8")
+    return json.loads(text) if file.endswith(".json") else tomllib.loads(text)
+
+
+def word_set(package: str, file: str, name: str) -> frozenset[str]:
+    """One of the lists as a set of words."""
+    return frozenset(read_lists(package, file)[name].split())
+
+
+def with_pieces(text: str, pieces: Mapping[str, str]) -> str:
+    """A pattern, which may go on over lines, with the piece of that name for each ``<NAME>``."""
+    whole = text.replace("\n", "")
+    return re.sub("<([A-Z]+)>", lambda found: with_pieces(pieces[found[1]], pieces), whole)
+
+
+def patterns(package: str, file: str, table: str = "patterns") -> dict[str, re.Pattern[str]]:
+    """A table of patterns of a file of lists, made of its ``pieces`` if it has some."""
+    lists = read_lists(package, file)
+    named, pieces = lists[table].items(), lists.get("pieces", {})
+    return {name: re.compile(with_pieces(text, pieces)) for name, text in named}
 
 
 def cache_folder() -> Path:

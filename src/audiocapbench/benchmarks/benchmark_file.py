@@ -6,7 +6,7 @@ path. Nothing here knows any of them by name.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -26,18 +26,10 @@ from audiocapbench.benchmarks.captioning import (
 )
 from audiocapbench.benchmarks.file_keys import BenchmarkFile
 from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
-from audiocapbench.data import InvalidDataError, MissingClip, Problem, Sample, open_folder
+from audiocapbench.data import Sample, open_folder
 from audiocapbench.data.categories import UNCATEGORISED
 from audiocapbench.data.columns import Reading, names_of
-from audiocapbench.data.folder import (
-    METADATA_FILES,
-    TABLE,
-    Folder,
-    FolderEntry,
-    read_clip,
-    why_outside,
-)
-from audiocapbench.data.outcome import Clip
+from audiocapbench.data.folder import METADATA_FILES, TABLE, Folder, why_outside
 from audiocapbench.data.records import no_row
 from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.data.toml_file import read_toml
@@ -211,25 +203,12 @@ def _folder(
     if data is None and file.name in shelf():
         named = file.columns.get("audio", "named as in it")
         raise NotHereError(f"{file.name} needs `data` DIR: {place.table}, and clips {named}")
-    table, entries, missing = root / place.table, list[FolderEntry](), list[MissingClip]()
-    problems: list[Problem] = []
-    for at, (row, name) in enumerate(_rows(file, table)):
-        clip = read_clip(root, name, follow_links=follow)
-        if isinstance(clip, Clip):
-            entries.append(FolderEntry(row, clip, at))
-        elif clips.get("skip_missing"):
-            missing.append(MissingClip(id=row.key, reason=clip))
-        else:
-            problems.append(Problem("", "", f"{name!r} {clip}"))
-    if problems:
-        raise InvalidDataError(table, problems, hint="`skip_missing` goes on without them")
-    if not entries and not missing:
-        raise DatasetError(f"{table}: {no_row(place.keep)}")
-    return Folder(root, file.name, tuple(entries), tuple(missing))
+    return open_folder(root, rows=_rows(file, root / place.table), **clips)
 
 
-def _rows(file: BenchmarkFile, table: Path) -> Iterator[tuple[MetadataRow, str]]:
+def _rows(file: BenchmarkFile, table: Path) -> list[MetadataRow]:
     """The rows of a table that are to be kept, each with the name of its clip's file."""
+    rows = list[MetadataRow]()
     columns = file.mapped("file_name")
     pattern = None if "file_name" in columns else file.columns.get("audio")
     said, keep = columns.pop("transcript", None), file.data.keep
@@ -254,7 +233,10 @@ def _rows(file: BenchmarkFile, table: Path) -> Iterator[tuple[MetadataRow, str]]
             about["file_name"] = "".join(parts)
         about |= {name: own for name in ("category", "instruction") if (own := getattr(one, name))}
         about |= {"transcript": cells[said]} if said in cells else {}
-        yield MetadataRow.model_validate({**one.details, **about}), about["file_name"]
+        rows.append(MetadataRow.model_validate({**one.details, **about}))
+    if not rows:
+        raise DatasetError(f"{table}: {no_row(keep)}")
+    return rows
 
 
 def _check_expected(file: BenchmarkFile, made: Benchmark, *, heard: bool) -> None:

@@ -131,8 +131,8 @@ class PublishedResults:
 
 @cache
 def paper_results() -> PublishedResults:
-    file = files("audiocapbench.benchmarks").joinpath("published", f"{AUDIOCAPBENCH}.json")
-    return TypeAdapter(PublishedResults).validate_json(file.read_bytes())
+    document = read_lists("audiocapbench.benchmarks", f"published/{AUDIOCAPBENCH}.json")
+    return TypeAdapter(PublishedResults).validate_python(document)
 
 
 def is_papers(sample: Sample) -> bool:

@@ -13,72 +13,31 @@ from typing import Any
 from audiocapbench.data.columns import PREDICTIONS, REFERENCES, fold_name, numbered
 from audiocapbench.data.problems import Problem, parse_json
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import patterns
 
 _LONGEST = 1 << 20
 _TEXTS = frozenset((*REFERENCES, *PREDICTIONS))
 _MATES = {"[": "]", "(": ")", "{": "}"}
 _OPENING = "[({'\""
-_BRACKETS = re.compile(r"[\[({]([^\[\](){}]*)[\])}]", re.DOTALL)
-_ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_LISTED = re.compile(rf"[\[({{]?\s*{_ITEM}(?:(?:\s*,\s*|\s+){_ITEM})*\s*,?\s*[\])}}]?", re.DOTALL)
-_MAKER = re.compile(
-    r"(?:c|String|Any|Vector\{String\}|list|tuple|(?:frozen)?set|deque|o?dict_values"
-    r"|(?:\w+\.)?(?:array|Index|Series))(?=[(\[]\s*[\"'(\[{])"
-)
-"""What Python, NumPy, R and Julia write before a list."""
-
-_MADE = re.compile(
-    r"\(([\[({].*[\])}])(?:,\s*(?:dtype|name|shape|maxlen)=[^\[\]{}]*)?\)", re.DOTALL
-)
-_STR = re.compile(rf"\b(?:np|numpy)\.str_\(({_ITEM})\)", re.DOTALL)
-
-_PRINTED = re.compile(r"dtype: \w+\s*$|^\s*shape: \(\d+,")
-_ADJACENT = re.compile(rf"{_ITEM}\s*(?={_ITEM})", re.DOTALL)
-_PLAIN = r"""\w\s.,!?'"‘’“”„«»()\[\]{}%:&°…–—\-"""
-_MARK = re.compile(r"""[^\w ,.!?'"‘’“”„«»()\]{}%:°…–—-]""")
-_TWICE = re.compile(r"""--|__|::|%%|[.!?] ?[–—:_-]|,["'“„‘«]?[^\W\d]""")
-_TAGS = r"\s*(?:<(?!unk)[|/]?\w[^<>]{0,14}>\s*)+"
-_ENDED = r"(?:(?<=[.!?] )|(?<=[.!?]))"
+_P = patterns("audiocapbench.data", "cells.toml")
+_ITEM, _TAGS = _P["item"].pattern, _P["tags"].pattern
 _PATTERNS = {
-    "\n": r"[ |;,]*(?:[\r\n]|\\[nr])+",
-    "\t": r"(?:\t|\\t)+",
-    ",": r""",(?=["'“„‘«]?[^\W\d])""",
-    **{sign: rf"{_ENDED}{sign}(?= ?[^\W\d])" for sign in "–—:&_-"},
-    "/": rf"(?<= )/(?= )|{_ENDED}/(?= ?[^\W\d])",
+    "\n": _P["lines"],
+    "\t": _P["tabs"],
+    ",": _P["comma"],
+    "/": _P["slash"],
+    **{sign: re.compile(_P["ended"].pattern.replace("SIGN", sign)) for sign in "–—:&_-"},
 }
 """Separators that are written in several ways, or also stand within texts."""
 
-_SEPARATOR = re.compile(
-    rf"(?=[\W_])(?! +[^\W_])(?<=\S)[ ]*({_TAGS}|\[(?:sep|eos|cls|cap|end)\]"
-    rf"|(?-i:(?:\\[nrt])+)|\s*[\r\n]\s*|\t+|[\x1c-\x1f]+|[=~-]+>+|<[=~-]+|--+|__+|&&+|::+|%%+|//+"
-    rf"|{'|'.join([*_PATTERNS.values()][2:])}|[<>]{{2,}}|(?:(?!\\[nrt])[^{_PLAIN}/<>])+)[ ]*(?=\S)",
-    re.IGNORECASE,
-)
-"""What may stand between texts: signs that are no letters and no usual punctuation."""
-
-_STRONG = re.compile(r"[|｜¦]+|[\n\t\x1c-\x1f]+|[<\[].+|[=~-]+>+|([^;/&-])\1+")
-_QUOTED = re.compile(
-    r"""["]((?:[^"\\]|\\.|"")+)"|'((?:[^'\\]|\\.|''|(?<=\w)'(?=\w))+)'|[“„]([^“”„]+)[”“]"""
-    r"|‘((?:[^‘’]|’(?=\w))+)’|«([^«»]+)»",
-    re.DOTALL,
-)
 _NAMED = {"tab": "\t", "newline": "\n", "\\t": "\t", "\\n": "\n"}
 _NAMES = {"\n": "newline", "\t": "tab"}
-_NUMBER = re.compile(
-    r"(?:^|(?<=[\s;|,.]))(?:(?:caption|reference|ref)\s?#?(?=\d))?\(?"
-    r"(?:([0-9]{1,2})[.):]|([a-t])\))(?=\s*\S)\s*",
-    re.IGNORECASE,
-)
-SERIALISED = re.compile(r"""\s*(?:[\[{]\s*['"\[{]|\[\s*-?\d[\d.,\s-]*\])""")
-"""How an object begins that is no text, or a list."""
-
-SEVERAL = re.compile(r"\S\s*(?:\|+|<sep>|\[sep\])\s*\S", re.IGNORECASE)
-"""What stands between several predictions, and in the words of none."""
+SERIALISED, SEVERAL = _P["serialised"], _P["several"]
+"""How an object begins that is no text, or a list; what stands between several predictions."""
 
 _MISSING = frozenset(r"na n/a n.a n.a. \n nat nan -nan none null nil undefined value! ref!".split())
 _AROUND = "<>()[]{}#'\"`"
 _SIGNS = "-–—−.…?!,;:_*/|" + _AROUND
-_BULLET = re.compile(r"[•·▪●‣◦]\s*|(?:[-*+–—]|[0-9]{1,2}[.)])\s+")
 
 
 def is_missing(value: Any) -> bool:
@@ -112,10 +71,10 @@ def texts_of(value: Any) -> list[str] | None:
 
 def _without_maker(cell: str) -> str:
     text = cell.strip()
-    if made := _MAKER.match(text):
+    if made := _P["maker"].match(text):
         text = text[made.end() :]
-        text = inside[1] if (inside := _MADE.fullmatch(text)) else text
-    return _STR.sub(r"\1", text) if ".str_(" in text else text
+        text = inside[1] if (inside := _P["made"].fullmatch(text)) else text
+    return _P["str"].sub(r"\1", text) if ".str_(" in text else text
 
 
 def parsed(cell: str) -> list[str] | None:
@@ -128,7 +87,7 @@ def parsed(cell: str) -> list[str] | None:
     if text[0] == '"' and isinstance(value := parse_json(text, ""), str) and value != text:
         return parsed(value)  # written as JSON twice
     bare = text[0] in "'\""
-    if _LISTED.fullmatch(text) and (bare or text[-1] in "])}"):
+    if _P["listed"].fullmatch(text) and (bare or text[-1] in "])}"):
         items = re.findall(_ITEM, text, re.DOTALL)
         if bare and len(items) < 2:
             return None
@@ -136,7 +95,7 @@ def parsed(cell: str) -> list[str] | None:
             return [str(ast.literal_eval(one)) for one in items]
         except (ValueError, SyntaxError):
             return None
-    if _MATES.get(text[0]) != text[-1] or _ADJACENT.search(text):
+    if _MATES.get(text[0]) != text[-1] or _P["adjacent"].search(text):
         return None
     try:
         return texts_of(ast.literal_eval(text))
@@ -155,7 +114,7 @@ def _looks_listed(cell: str) -> bool:
 
 def _by_number(cell: str) -> list[str]:
     """The texts of ``1. … 2. …``; one where there are no such numbers."""
-    starts = list(_NUMBER.finditer(cell.strip())) if _NUMBER.match(cell.strip()) else []
+    starts = list(_P["number"].finditer(cell.strip())) if _P["number"].match(cell.strip()) else []
     numbers = [int(one[1]) if one[1] else ord(one[2].lower()) - 96 for one in starts]
     first = numbers[0] if numbers else 2
     if first > 1 or numbers != [*range(first, first + len(starts))]:
@@ -167,10 +126,10 @@ def _by_number(cell: str) -> list[str]:
 
 def _separators(cell: str) -> set[str]:
     """What stands between parts of a cell and may separate texts, each in one spelling."""
-    if not (_MARK.search(cell) or _TWICE.search(cell)):
+    if not (_P["mark"].search(cell) or _P["twice"].search(cell)):
         return set()
     found = set()
-    for one in _SEPARATOR.findall(cell):
+    for one in _P["separator"].findall(cell):
         tag = re.search(r"<[^<>]+>\s*$", one)
         named = (name for name in "\n\t" if re.search(_PATTERNS[name], one))
         found.add(tag[0].strip() if tag else next(named, one.strip(" ")))
@@ -181,9 +140,11 @@ def _split(cell: str, separator: str, *, everywhere: bool = False) -> list[str]:
     plain = _TAGS if re.fullmatch(_TAGS, separator) else re.escape(separator)
     parts = re.split(plain if everywhere else _PATTERNS.get(separator, plain), cell)
     parts = [part.strip() for part in parts if part.strip()]
-    if separator == "\n" and len(parts) > 1 and all(map(_BULLET.match, parts[1:])):
-        parts = [_BULLET.sub("", part, count=1) for part in parts]
-    bare = (one[one.lastindex or 0] if (one := _QUOTED.fullmatch(part)) else "" for part in parts)
+    if separator == "\n" and len(parts) > 1 and all(map(_P["bullet"].match, parts[1:])):
+        parts = [_P["bullet"].sub("", part, count=1) for part in parts]
+    bare = (
+        one[one.lastindex or 0] if (one := _P["quoted"].fullmatch(part)) else "" for part in parts
+    )
     return [
         re.sub(r"""\\(["'])|(["'])\2""", r"\1\2", text).strip() or part
         for text, part in zip(bare, parts, strict=True)
@@ -198,7 +159,7 @@ def _begin_alike(parts: Sequence[str], separator: str) -> bool:
 
 def _are_texts(cell: str, separator: str, least: int = 2) -> bool:
     """Whether what stands between separators of one cell are surely texts of their own."""
-    if _STRONG.fullmatch(separator):
+    if _P["strong"].fullmatch(separator):
         return True
     parts = _split(cell, separator)
     words = median(len(part.split()) for part in parts)
@@ -233,7 +194,7 @@ def split_column(
 
     if form == "text" or not cells:
         return [[cell] for cell in cells], ""
-    if printed := next((cell for cell in cells if _PRINTED.search(cell)), None):
+    if printed := next((cell for cell in cells if _P["printed"].search(cell)), None):
         raise DatasetError(
             f"{column!r} holds tables as they are printed, such as {printed!r:.120}; write lists "
             "(in pandas, column.map(list)) before saving"
@@ -278,14 +239,14 @@ def _read_cells(
         count, total = sum(one is not None for one in lists), len(cells)
         of = "" if count == total else f" in {count:,} of {total:,} cells"
         return found, "list", f"hold lists{of}, and were read as such"
-    if form == "numbered" or (not form and any(map(_NUMBER.match, map(str.lstrip, cells)))):
+    if form == "numbered" or (not form and any(map(_P["number"].match, map(str.lstrip, cells)))):
         found = [_by_number(cell) for cell in cells]
         if form or max(map(len, found)) > 1:
             return found, "numbered", "were split at their numbers (1. … 2. …)"
     separator, how = (_NAMED.get(form, form), "") if form else _separator(cells, several=several)
     if not separator:
         return [[cell] for cell in cells], "", how
-    bare = [one[1] if (one := _BRACKETS.fullmatch(cell.strip())) else cell for cell in cells]
+    bare = [one[1] if (one := _P["brackets"].fullmatch(cell.strip())) else cell for cell in cells]
     found = [_split(cell, separator) or [cell] for cell in bare]
     if form and max(map(len, found)) < 2:
         found = [_split(cell, separator, everywhere=True) or [cell] for cell in bare]
@@ -317,7 +278,7 @@ def _is_plain(found: Sequence[Sequence[str]], changed: int, name: str) -> bool:
     if name == "list":
         return len(parts) <= 2 * changed or any(" " in part.strip() for part in parts)
     words = median(len(part.split()) for part in parts)
-    if changed < 0.9 * len(found) or name == "numbered" or _STRONG.fullmatch(name):
+    if changed < 0.9 * len(found) or name == "numbered" or _P["strong"].fullmatch(name):
         return changed >= 0.9 * len(found) and (words >= 2 or name == "numbered")
     usual, count = Counter(map(len, found)).most_common(1)[0]
     lengths = median(min(map(len, one)) / max(map(len, one)) for one in found)

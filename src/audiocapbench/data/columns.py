@@ -8,48 +8,22 @@ from pathlib import PurePath
 from typing import Any
 
 from audiocapbench.errors import DatasetError, did_you_mean
+from audiocapbench.files import read_lists
 
-FILES = (
-    *("file_name", "audio_file", "filename", "file", "fname", "audio", "path", "audio_path"),
-    *("file_path", "filepath", "audio_filepath", "audio_filename", "audio_name", "audio_file_name"),
-    *("wav", "wav_path", "wav_file", "sound", "sound_file", "sound_path", "file_names"),
-    *("clip_name", "clip_path"),
-)
-INDEXES = ("index", "idx", "unnamed_0", "index_level_0", "level_0", "")
-"""What pandas calls the numbers of rows: an id where there is no other."""
-
-IDS = (
-    *("id", *FILES, "key", "__key__", "clip", "clip_id", "audio_id", "sample_id", "image_id"),
-    *("youtube_id", "ytid", "yt_id", "video_id", "uttid", "utt_id", "uid", "item_id", "doc_id"),
-    *("sound_id",),
-    *("raw_name", "name", "ids", "keys", "audio_ids", "clip_ids", "sample_ids", *INDEXES),
-)
-_SURELY_PREDICTED = (
-    *("prediction", "predicted_caption", "caption_predicted", "output", "response", "hypothesis"),
-    *("cands", "cand", "candidate", "candidates", "pred", "preds", "predictions", "predicted"),
-    *("hypotheses", "hyp", "hyps", "generated_caption", "caption_generated", "generated"),
-    *("generation", "generated_text", "model_output", "model_response", "completion"),
-    *("model_prediction", "filtered_resps"),  # of AudioBench and lmms-eval
-    *("pred_caption", "caption_pred", "predicted_captions", "outputs", "responses", "completions"),
-    *("generations", "generated_captions", "generated_texts", "model_outputs", "answers"),
-)
-# A caption beside something that is surely a prediction is a reference: it comes after them.
-PREDICTIONS = (*_SURELY_PREDICTED, "answer", "caption", "captions", "text")
-_SURELY_REFERENCES = (
-    *("references", "reference_captions", "captions", "reference", "refs", "ref", "mrefs"),
-    *("mult_references", "ground_truth", "ground_truths", "gt", "gts", "reference_caption"),
-    *("gold", "targets"),
-)
-REFERENCES = (*_SURELY_REFERENCES, "caption", "raw_text", "target", "text", "description")
+_NAMES = {
+    role: tuple(names.split())
+    for role, names in read_lists("audiocapbench.data", "columns.toml").items()
+}
+FILES, SYSTEMS, INDEXES = _NAMES["files"], _NAMES["systems"], (*_NAMES["indexes"], "")
+IDS = ("id", *FILES, *_NAMES["ids"], *INDEXES)
+_SURELY_PREDICTED, _SURELY_REFERENCES = _NAMES["surely_predicted"], _NAMES["surely_references"]
+PREDICTIONS = (*_SURELY_PREDICTED, *_NAMES["perhaps_predicted"])
+REFERENCES = (*_SURELY_REFERENCES, *_NAMES["perhaps_references"])
 TEXTS = (*PREDICTIONS, *REFERENCES)
-SYSTEMS = ("model", "system", "model_name", "model_id")
 """Names as people write them, ours first."""
 
 _EQUAL = {"prediction": _SURELY_PREDICTED, "references": _SURELY_REFERENCES}
-_STEMS = (
-    *("reference", "references", "ref", "refs", "caption", "captions", *REFERENCES),
-    *("raw_caption", "human_caption", "sentence"),
-)
+_STEMS = (*_NAMES["first_stems"], *REFERENCES, *_NAMES["last_stems"])
 NUMBERED = tuple(f"{stem}{gap}{n}" for stem in _STEMS for gap in ("_", "") for n in range(21))
 _NUMBERED = re.compile(r"(.*?\D)_?([0-9]{1,3})")
 _ALSO = re.compile(

@@ -8,6 +8,7 @@ what its manifest calls missing, or refused with all its problems.
 import json
 import os
 import re
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -83,18 +84,29 @@ class Folder:
     missing: tuple[MissingClip, ...]
 
 
-def open_folder(root: Path, *, metadata: Path | None = None, **how: Unpack[ClipOptions]) -> Folder:
-    """Read and check a dataset folder, by a file of metadata in it or elsewhere.
+def open_folder(
+    root: Path,
+    *,
+    metadata: Path | None = None,
+    rows: Sequence[MetadataRow] | None = None,
+    **how: Unpack[ClipOptions],
+) -> Folder:
+    """Read and check a dataset folder, by a file of metadata in it or elsewhere, or by ``rows``
+    of other ids each.
 
     With ``follow_links`` clips may be links that lead out of it, as a Hugging Face cache has them;
     with ``skip_missing`` those that cannot be used are missing, as if its manifest said so.
     """
-    lines, problems = _read_metadata(root, metadata)
+    problems = list[Problem]()
+    if rows is None:
+        lines, problems = _read_metadata(root, metadata)
+        problems += _repetitions(lines)
+    else:
+        lines = [(f"sample {row.key!r}", row) for row in rows]
     manifest = read_manifest(root)
     if isinstance(manifest, list):
         problems += manifest
         manifest = Manifest()
-    problems += _repetitions(lines)
     absent = {name for clip in manifest.missing for name in (clip.file_name, clip.id)}
     present = [(where, row) for where, row in lines if not {row.file_name, row.key} & absent]
     positions = {where: at for at, (where, _) in enumerate(lines)}

@@ -12,6 +12,7 @@ from audiocapbench.data.matching import match_samples
 from audiocapbench.data.outcome import Sample
 from audiocapbench.data.predictions import Predictions, blank_note
 from audiocapbench.errors import DatasetError, did_you_mean
+from audiocapbench.files import read_lists
 
 _SHOWN, _NONE = 3, 5e-4
 _FEW, _VERBATIM, _LONG, _TIMES, _OFTEN = 3, 0.9, 60, 3, 0.7
@@ -22,23 +23,7 @@ _MARKUP = re.compile(
 )
 _ENOUGH, _BARELY, _COMPARED = 30, 1.1, 5000
 _AT_SPACES = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4")
-_OF_FIVE = {"clotho": (1043, 1045, 2893, 3839), "audiocaps": (957, 964, 975, 494, 495)}
-"""Corpora with five captions a clip, and how many clips the sets of these have."""
-
-_BEYOND = {
-    "cider_d": 4.0,
-    "spider": 2.4,
-    "spice": 0.8,
-    "meteor": 0.95,
-    "rouge_l": 0.95,
-    "bleu_1": 0.98,
-    "bleu_2": 0.95,
-    "bleu_3": 0.95,
-    "bleu_4": 0.9,
-    "fense": 0.97,
-    "sbert": 0.97,
-}
-"""What neither a person nor a system was seen to reach on captions of others."""
+_REACHED = read_lists("audiocapbench.data", "pairing.toml")
 
 
 def _cut(text: str, room: int) -> str:
@@ -134,7 +119,7 @@ class Pairing:
         path = str(self.references.path).casefold() if self.references else ""
         five = [
             name
-            for name, sizes in _OF_FIVE.items()
+            for name, sizes in _REACHED["five_captions"].items()
             if len(samples) in sizes
             or (name in path and "train" not in path and len(samples) < max(sizes))
         ]
@@ -200,7 +185,11 @@ class Pairing:
         if 2 * len(pairs) < len(samples):
             lost = len(samples) - len(pairs)
             found.append(f"{lost:,} of {len(samples):,} samples have no prediction")
-        beyond = [name for name, value in (scores or {}).items() if value > _BEYOND.get(name, 1e9)]
+        beyond = [
+            name
+            for name, value in (scores or {}).items()
+            if value > _REACHED["highest"].get(name, 1e9)
+        ]
         if beyond and len(pairs) >= _FEW:
             found.append(f"{', '.join(beyond)}: higher than people or systems were seen to reach")
         if scores and len(pairs) >= _FEW and max(scores.values()) < _NONE:

@@ -17,9 +17,14 @@ from audiocapbench.judges.judge import (
     WithProbabilities,
     held_to_schema,
 )
-from audiocapbench.judges.published import AUDIOCAPBENCH, audiocapbench_contract, mecat_contract
-from audiocapbench.judges.rating import RATING, rating_contract
-from audiocapbench.metrics.names import ScorerName, check_options
+from audiocapbench.judges.published import (
+    AUDIOCAPBENCH,
+    RATING,
+    audiocapbench_contract,
+    mecat_contract,
+    rating_contract,
+)
+from audiocapbench.metrics.names import ScorerName, check_options, read_options
 from audiocapbench.models import Model, ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of
 from audiocapbench.plugins import load_in_file, plugin_failures, plugins
@@ -203,12 +208,7 @@ def parse_judge_name(text: str) -> tuple[str, dict[str, str]]:
     found = _NAME.fullmatch(text.strip())
     if found is None:
         raise JudgeError("a judge needs a name; 'audiocapbench judges' lists them")
-    options: dict[str, str] = {}
-    for part in (found["options"] or "").split(",") if found["options"] else ():
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (key and equals and value):
-            raise JudgeError(f"{text!r}: {part!r} is not an option; write option=value")
-        options[key] = value
+    options = read_options(text, found["options"], JudgeError)
     plain, provider = found["name"], provider_of(found["name"])
     own = [key for key in options if provider is not None and key in provider.options]
     if own:

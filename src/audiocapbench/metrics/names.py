@@ -43,13 +43,18 @@ def parse_name(text: str, what: str = "a scorer") -> ScorerName:
     match = _NAME.fullmatch(text.strip())
     if match is None:
         raise MetricError(f"{text!r} is not {what}; write name or name[option=value]")
+    return ScorerName(match["name"], read_options(text, match["options"], MetricError))
+
+
+def read_options(name: str, listed: str | None, error: type[AudioCapBenchError]) -> dict[str, str]:
+    """The options that stand in the brackets of a name."""
     options: dict[str, str] = {}
-    for part in filter(None, (match["options"] or "").split(",")):
-        key, equals, value = part.partition("=")
-        if not equals or not key.strip() or not value.strip():
-            raise MetricError(f"{text!r}: {part!r} is not an option; write option=value")
-        options[key.strip()] = value.strip()
-    return ScorerName(match["name"], options)
+    for part in filter(None, (listed or "").split(",")):
+        key, _, value = (piece.strip() for piece in part.partition("="))
+        if not (key and value):
+            raise error(f"{name!r}: {part!r} is not an option; write option=value")
+        options[key] = value
+    return options
 
 
 def check_options(

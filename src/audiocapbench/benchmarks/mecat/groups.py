@@ -1,23 +1,20 @@
 """How MECAT adds up: domains, groups, totals and traits; and the results that its paper prints."""
 
-import json
 from collections.abc import Collection, Mapping
 from functools import cache, partial
-from importlib import resources
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
 from audiocapbench.benchmarks.traits import Aggregation, Traits, base_name
 from audiocapbench.errors import BenchmarkError, check_known
+from audiocapbench.files import read_lists
 from audiocapbench.models.controls import ControlRules
 
 CAPTION, QA = "mecat-caption", "mecat-qa"
 
-DOMAINS = {
-    "000": 179, "00A": 848, "0M0": 2593, "0MA": 199, "S00": 7839, "S0A": 2439,
-    "SM0": 5312, "SMA": 643,
-}  # fmt: skip
+_LISTS = read_lists("audiocapbench.benchmarks.mecat", "groups.toml")
+DOMAINS: Mapping[str, int] = _LISTS["domains"]
 """The domains and how many clips of the published test set each has; 000 is silence."""
 
 SUBTASKS = ("long", "short", "speech", "music", "sound", "environment")
@@ -32,12 +29,9 @@ _BY_CONTENT = [f"{kind}_{content}" for content in CONTENTS for kind in ("pure", 
 GROUPS = ("long", "short", *_BY_CONTENT, "environment")
 """The nine groups that Score_Cap is made of, in the order of the paper's tables."""
 
-QA_CATEGORIES = tuple(
-    "direct_perception sound_characteristics quality_assessment "
-    "environment_reasoning inference_judgement application_context".split()
-)
+QA_CATEGORIES = tuple(_LISTS["qa_categories"])
 QA_WEIGHTS = dict.fromkeys(QA_CATEGORIES, 1 / len(QA_CATEGORIES))
-DIFFICULTIES = {"basic": 0.25, "intermediate": 0.35, "advanced": 0.25, "complex": 0.15}
+DIFFICULTIES: Mapping[str, float] = _LISTS["difficulties"]
 """The difficulties of a question, and the share of the questions that each has."""
 
 QUESTIONS = 5 * sum(DOMAINS.values())
@@ -140,26 +134,16 @@ QA_AGGREGATION = Aggregation(
     facet_details={"domain": ("domain",), "difficulty": ("difficulty",)},
 )
 
-_HEARD = {
-    "000": "There is almost no sound in the recording.",
-    "00A": "A sound is heard.",
-    "0M0": "Music is playing.",
-    "0MA": "Music is playing and a sound is heard.",
-    "S00": "A person is speaking.",
-    "S0A": "A person is speaking and a sound is heard.",
-    "SM0": "A person is speaking and music is playing.",
-    "SMA": "A person is speaking, music is playing and a sound is heard.",
-}
-_ROOM = "It is an ordinary recording in an ordinary place."
-
 
 def _safe(subtask: str, domain: str) -> str:
     """What can be said of any clip of a domain; of what it lacks, that it is not there."""
+    heard: Mapping[str, str] = _LISTS["heard"]
+    room = heard["anywhere"]
     if subtask not in CONTENTS:
-        texts = {"environment": _ROOM, "long": f"{_HEARD[domain]} {_ROOM}"}
-        return texts.get(subtask, _HEARD[domain])
+        texts = {"environment": room, "long": f"{heard[domain]} {room}"}
+        return texts.get(subtask, heard[domain])
     alone = PURE_DOMAINS[subtask]
-    return _HEARD[alone] if alone.strip("0") in domain else f"There is no {subtask}."
+    return heard[alone] if alone.strip("0") in domain else f"There is no {subtask}."
 
 
 CAPTION_CONTROLS = ControlRules(
@@ -174,9 +158,6 @@ QA_CONTROLS = ControlRules(
     right_is="reference",
 )
 
-_CAPTIONS_UNFIT = "of 400 captions it scored safe ones 2.49 and wrong ones 2.65 (right 3.84)"
-_ANSWERS_UNFIT = "of 400 answers it scored safe ones 0.92 and wrong ones 1.77 (right 9.95)"
-
 TRAITS = {
     name: Traits(
         aggregation,
@@ -184,11 +165,11 @@ TRAITS = {
         judge=name,
         controls=controls,
         strata=("domain",),
-        unfit_judges={"elements": unfit},
+        unfit_judges={"elements": _LISTS["elements_unfit"][name]},
     )
-    for name, aggregation, controls, unfit in (
-        (CAPTION, CAPTION_AGGREGATION, CAPTION_CONTROLS, _CAPTIONS_UNFIT),
-        (QA, QA_AGGREGATION, QA_CONTROLS, _ANSWERS_UNFIT),
+    for name, aggregation, controls in (
+        (CAPTION, CAPTION_AGGREGATION, CAPTION_CONTROLS),
+        (QA, QA_AGGREGATION, QA_CONTROLS),
     )
 }
 
@@ -228,11 +209,12 @@ class MecatPaper(NamedTuple):
 @cache
 def published() -> MecatPaper:
     """The paper's figures, where they come from, and the encoder that they were made with."""
-    file = resources.files("audiocapbench.benchmarks.mecat").joinpath("published.json")
-    document = json.loads(file.read_bytes())
-    for number, table in document["tables"].items():
-        document["tables"][number] = {
+    document = read_lists("audiocapbench.benchmarks.mecat", "published.json")
+    tables = {
+        number: {
             model: dict(zip(table["columns"], row, strict=True))
             for model, row in table["rows"].items()
         }
-    return TypeAdapter(MecatPaper).validate_python(document)
+        for number, table in document["tables"].items()
+    }
+    return TypeAdapter(MecatPaper).validate_python({**document, "tables": tables})

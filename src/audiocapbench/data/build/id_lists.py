@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ from audiocapbench.data.cells import parsed
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError
-from audiocapbench.files import cache_folder
+from audiocapbench.files import cache_folder, read_lists
 
 
 class ClipSource(NamedTuple):
@@ -44,8 +43,8 @@ class ClipSource(NamedTuple):
     confirms: bool = False
 
 
-SOURCES = TypeAdapter(tuple[ClipSource, ...]).validate_json(
-    resources.files("audiocapbench.data.build").joinpath("sources.json").read_bytes()
+SOURCES = TypeAdapter(tuple[ClipSource, ...]).validate_python(
+    read_lists("audiocapbench.data.build", "sources.json")
 )
 """In the order of the benchmark, which decides the position of every sample."""
 

@@ -19,8 +19,7 @@ from audiocapbench.judges import create_judge, executor
 from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words
 from audiocapbench.judges.contract import MAX_SCORE, JudgeInput, Verdict
 from audiocapbench.judges.judge import ModelJudge, judge_texts
-from audiocapbench.judges.published import AUDIOCAPBENCH
-from audiocapbench.judges.rating import AS_WRITTEN, RATING
+from audiocapbench.judges.published import AS_WRITTEN, AUDIOCAPBENCH, RATING
 from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers import scorer as scorers
 from audiocapbench.models import AudioContract, Question
