@@ -639,3 +639,20 @@ def test_metrics_that_a_table_has_no_room_for_are_named(mine: Path, tmp_path: Pa
     assert "Also scored, and shown by a report or with --json: meteor." in done.stderr
     chosen = run_command("run", str(mine), "--model", "control/safe", "--metrics", "meteor", *store)
     assert "Also scored" not in chosen.stderr
+
+
+def test_answers_to_questions_are_scored_without_audio(mine: Path, tmp_path: Path) -> None:
+    table = tmp_path / "questions.csv"
+    table.write_text("clip,right\na.wav,yes\nb.wav,No\n")
+    text = QUESTIONS.replace('options = ["one", "two"]\n', "").replace('n = "question"', 'n = "x"')
+    text = text.replace('instruction = "x"\n', "").replace(
+        'task = "choice"', 'task = "choice"\ninstruction = "Rain?"\noptions = ["yes", "no"]'
+    )
+    (tmp_path / "asked.toml").write_text(text)
+    (tmp_path / "said.csv").write_text("id,prediction\na.wav,Yes.\nb.wav,A\n")
+    done = run_command(
+        *("score", "--predictions", str(tmp_path / "said.csv"), "--json"),
+        *("--benchmark", str(tmp_path / "asked.toml"), "--references", str(table)),
+    )
+    assert json.loads(done.stdout)["metrics"]["choice"]["score"] == 0.5
+    assert json.loads(done.stdout)["read"]["references"]["rows"] == 2

@@ -180,8 +180,9 @@ def _of_references(file: BenchmarkFile, path: Path) -> Benchmark:
     """The benchmark without its audio, of its table or another file of references."""
     columns = file.mapped("file_name") if path.name == Path(file.data.table or "").name else None
     reading = Reading(path, columns)
+    asked, category = file.instruction, file.category or UNCATEGORISED
     own = [
-        replace(one, category=one.category or file.category or UNCATEGORISED)
+        replace(one, category=one.category or category, instruction=one.instruction or asked)
         for one in read_references(path, reading)
         if all(str(one.details.get(name, own)) == own for name, own in file.data.keep.items())
     ]

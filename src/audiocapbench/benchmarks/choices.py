@@ -69,7 +69,7 @@ def _options(sample: Sample, columns: Sequence[str], fixed: Sequence[str]) -> li
 
 def _right(sample: Sample, options: Sequence[str]) -> int:
     """The place of the right option, which the reference says in words, by its letter, or both."""
-    if not sample.instruction.strip():
+    if sample.instruction.isspace():  # where nobody is asked, there is none
         raise BenchmarkError("has no question")
     if len(set(sample.references)) > 1:
         raise BenchmarkError(f"has several answers: {'; '.join(sample.references):.120}")

@@ -182,7 +182,8 @@ def list_benchmarks() -> list[BenchmarkEntry]:
         entries.append(BenchmarkEntry(name, " ".join(about.split()).rstrip("."), where))
     for name, path in shelf().items():
         one = read_benchmark_file(path)
-        about = f"{one.about}; {one.licence}{'' if one.verified else '; unverified'}"
+        whose = "licence unknown" if one.licence == "unknown" else one.licence
+        about = f"{one.about}; {whose}{'' if one.verified else '; unverified'}"
         where = f"'{name}[download=yes]', or --data DIR" if one.data.hub else "yours: --data DIR"
         entries.append(BenchmarkEntry(name, about, where))
     entries += _YOURS

@@ -225,7 +225,7 @@ def _score_files(
         answers = read_predictions(path, model, **how)
         if model not in (None, answers.system):
             raise AudioCapBenchError(f"--model names what a --judge is shown; {path} names none")
-        reading = Reading(references, files.mapped)
+        reading = (filed and filed.reading) or Reading(references, files.mapped)
         samples = filed.samples if filed else read_references(references, reading, by_row=by_row)
         scores = score_files(answers, samples, names, references=reading, tell=_say_pairing)
         result, bad = ScoreResult(scores, tuple(map(str, answers.bad))), answers.bad
