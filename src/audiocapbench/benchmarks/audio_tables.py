@@ -21,7 +21,7 @@ from audiocapbench.data.build import repository_layouts as layouts
 from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
 from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
 from audiocapbench.data.build.shards import shown
-from audiocapbench.data.columns import fold_name, no_column, numbered
+from audiocapbench.data.columns import fold_name, no_column, numbered, role_names
 from audiocapbench.data.folder import METADATA_FILES, Folder, read_manifest
 from audiocapbench.data.problems import os_errors
 from audiocapbench.data.records import json_value, no_row, table_errors
@@ -35,20 +35,7 @@ from audiocapbench.errors import (
 )
 from audiocapbench.files import cache_folder, locked
 
-_ROLES: Mapping[str, tuple[str, ...]] = {
-    "audio": (),
-    "references": (
-        "references",
-        "reference_captions",
-        "captions",
-        "reference",
-        "caption",
-        "raw_text",
-    ),
-    **{name: (name,) for name in ("id", "category", "instruction", "transcript")},
-}
-"""What a column can be, and what it is called then."""
-
+_ROLES = role_names("audio")
 ROLES = tuple(_ROLES)
 OPTIONS = (*ROLES, "download")
 

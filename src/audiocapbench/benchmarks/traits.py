@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from audiocapbench.data import Sample
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import AudioCapBenchError, BenchmarkError
+from audiocapbench.files import read_lists
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.registry import PRESETS
 from audiocapbench.models.controls import ControlRules
@@ -22,14 +23,8 @@ _COLUMNS = ("meteor", "bleu_4", "rouge_l")
 _adapter: "Callable[[Any], TypeAdapter[Traits]]" = cache(TypeAdapter)
 _ROOM = 3
 MOST_TOKENS = 1_000_000
+_SAFE = "audiocapbench.benchmarks", "prompts/safe.json"
 _ROUNDING = 1e-6
-_SAFE = {
-    "sound": "A sound is heard in the background.",
-    "music": "An instrumental piece of music with a steady beat and a pleasant mood.",
-    "speech": "A person is speaking in a clear voice.",
-    "mixed": "A person is speaking with a sound in the background.",
-    "silence": "There is almost no sound in the recording.",
-}
 
 
 def base_name(benchmark: str) -> str:
@@ -121,7 +116,7 @@ class Traits:
     columns: tuple[str, ...] = ()
     headline: str = ""
     judge: str = "audiocapbench"
-    controls: ControlRules = field(default_factory=lambda: ControlRules(_SAFE))
+    controls: ControlRules = field(default_factory=lambda: ControlRules(read_lists(*_SAFE)))
     strata: tuple[str, ...] = ()
     unfit_judges: Mapping[str, str] = field(default_factory=dict)
     max_tokens: int = 1_024

@@ -10,10 +10,14 @@ from typing import Any
 from audiocapbench.errors import DatasetError, did_you_mean
 from audiocapbench.files import read_lists
 
-_NAMES = {
-    role: tuple(names.split())
-    for role, names in read_lists("audiocapbench.data", "columns.toml").items()
-}
+
+def role_names(table: str) -> dict[str, tuple[str, ...]]:
+    """The names of one table of columns.toml, by role, ours first."""
+    listed: Mapping[str, str] = read_lists("audiocapbench.data", "columns.toml")[table]
+    return {role: tuple(names.split()) for role, names in listed.items()}
+
+
+_NAMES = role_names("captions")
 FILES, SYSTEMS, INDEXES = _NAMES["files"], _NAMES["systems"], (*_NAMES["indexes"], "")
 IDS = ("id", *FILES, *_NAMES["ids"], *INDEXES)
 _SURELY_PREDICTED, _SURELY_REFERENCES = _NAMES["surely_predicted"], _NAMES["surely_references"]

@@ -7,19 +7,13 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from audiocapbench.data.cells import is_missing
-from audiocapbench.data.columns import IDS, Mapped, Reading, fold_name
+from audiocapbench.data.columns import IDS, Mapped, Reading, fold_name, role_names
 from audiocapbench.data.problems import InvalidDataError, Problem
 from audiocapbench.data.records import read_records
 
-_NAMES = {
-    "item": ("item", "sample", *IDS, "clip"),
-    "run": ("run", "model", "system"),
-    "person": ("person", "rater", "annotator"),
-    "dimension": ("dimension", "criterion", "aspect"),
-    "group": ("group", "category", "domain", "type"),
-    "chosen": ("chosen",),
-}
-_VALUES = ("value", "rating", "score", "rel", "vote", "preferred")
+_NAMES = role_names("opinions")
+_VALUES = _NAMES.pop("value")
+_NAMES["item"] += (*IDS, "clip")
 ROLES = (*_NAMES, "value")
 _VOTES = tuple(f"vote_{number}" for number in range(1, 21))
 _COMMA = re.compile(r"(-?\d+),(\d{1,2})$")  # of a number, in most of Europe
