@@ -225,6 +225,14 @@ def test_captions_are_scored_by_a_file_and_where_it_lies_does_not_matter(mine: P
     assert json.loads(done.stdout)["metrics"]["rouge_l"]["score"] == 1.0
 
 
+def test_what_was_guessed_of_a_table_is_said(mine: Path, tmp_path: Path) -> None:
+    table = tmp_path / "captions.tsv"
+    table.write_bytes(table.read_text().replace("One.", "Un café fermé.").encode("cp1252"))
+    made = open_benchmark(str(mine))
+    assert made.samples[0].references[0] == "Un café fermé."
+    assert any("is not UTF-8, and was read as Windows-1252" in note for note in made.notes)
+
+
 def test_a_users_file_runs_like_a_name(mine: Path, tmp_path: Path) -> None:
     made = open_benchmark(str(mine))
     assert made.name == "mine"
@@ -474,6 +482,11 @@ def test_a_wrong_split_or_column_of_a_repository_is_one_sentence(
         ('references = "raw_text"', 'references = "raw"', "has no column 'raw'"),
         ('split = "test"', 'split = "test"\nkeep = {lang = "en"}', "no column 'lang'; it has"),
         ('split = "test"', 'split = "test"\nkeep = {text = "x"}', "no row has text = 'x'"),
+        (
+            'audio = "audio"',
+            'audio = "{index}.wav"',
+            "columns.audio: a pattern goes with data.table",
+        ),
     ):
         path.write_text(text.replace(old, new))
         with pytest.raises(AudioCapBenchError) as caught:

@@ -147,7 +147,7 @@ def open_file(
             raise DatasetError(f"{file.data.target}: holds no clip")
         found = captioning(file.name, *opened, *asked)
     else:
-        found = captioning(file.name, _folder(file, path, data, **clips), (), *asked)
+        found = captioning(file.name, *_folder(file, path, data, **clips), *asked)
     untried = f"{file.name} is unverified: nobody has opened the real data by its file"
     is_foreign = file.data.hub or file.data.files or file.name in shelf()
     notes = [*([untried] if is_foreign and not file.verified else []), *file.notes, *found.notes]
@@ -191,8 +191,9 @@ def _of_references(file: BenchmarkFile, path: Path) -> Benchmark:
 
 def _folder(
     file: BenchmarkFile, path: Path, data: Path | None, **clips: Unpack[ClipOptions]
-) -> Folder:
-    """A dataset folder, or a table beside audio; nothing that the file names leads out of it."""
+) -> tuple[Folder, list[str]]:
+    """A dataset folder, or a table beside audio and what was guessed of it; nothing that the file
+    names leads out of it."""
     root, place = data or path.parent, file.data
     follow = clips.get("follow_links", False)
     for name in [place.table, place.folder if data is None else None]:
@@ -200,15 +201,16 @@ def _folder(
             raise DatasetError(f"{file.name}: {name!r} {why}")
     root = root / (place.folder or "") if data is None else root
     if place.table is None:
-        return open_folder(root, **clips)
+        return open_folder(root, **clips), []
     if data is None and file.name in shelf():
         named = file.columns.get("audio", "named as in it")
         raise NotHereError(f"{file.name} needs `data` DIR: {place.table}, and clips {named}")
-    return open_folder(root, rows=_rows(file, root / place.table), **clips)
+    rows, notes = _rows(file, root / place.table)
+    return open_folder(root, rows=rows, **clips), notes
 
 
-def _rows(file: BenchmarkFile, table: Path) -> list[MetadataRow]:
-    """The rows of a table that are to be kept, each with the name of its clip's file."""
+def _rows(file: BenchmarkFile, table: Path) -> tuple[list[MetadataRow], list[str]]:
+    """The rows of a table that are to be kept, each with the name of its clip's file; notes."""
     rows = list[MetadataRow]()
     columns = file.mapped("file_name")
     pattern = None if "file_name" in columns else file.columns.get("audio")
@@ -237,7 +239,7 @@ def _rows(file: BenchmarkFile, table: Path) -> list[MetadataRow]:
         rows.append(MetadataRow.model_validate({**one.details, **about}))
     if not rows:
         raise DatasetError(f"{table}: {no_row(keep)}")
-    return rows
+    return rows, [f"{table}: {note}" for note in reading.notes]
 
 
 def _check_expected(file: BenchmarkFile, made: Benchmark, *, heard: bool) -> None:

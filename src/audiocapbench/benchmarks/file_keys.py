@@ -129,8 +129,13 @@ class BenchmarkFile(TomlTable, frozen=True):
             yield "options, or columns.options, goes with task = 'choice' and only there"
         if not self.data.hub and not self.data.table and self.columns.keys() - {"options"}:
             yield "columns: goes with a hub or data.table; a folder's metadata has its own names"
+        if self.data.table is None and "{" in "".join(names_of(self.columns.get("audio", ""))):
+            yield "columns.audio: a pattern goes with data.table"
         if self.task == CHOICE and CHOICE not in self.traits.get("metrics", [CHOICE]):
             yield f"traits.metrics: questions with options are scored by {CHOICE}; name it there"
+        yield from self._mistakes_of_scores()
+
+    def _mistakes_of_scores(self) -> Iterator[str]:
         try:
             metrics = self.own_traits.metrics
         except BenchmarkError as error:
