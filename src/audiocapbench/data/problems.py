@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import patterns
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -29,14 +30,7 @@ _WORDS = {
 }
 _LARGEST_DOCUMENT = 1 << 30
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
-_ACCENTED = "À-ÖØ-öø-ÿŠšŒœŽžŸ"
-_BETWEEN = "‘’“”–—…«»\xa0\xad"
-_NOT_1252 = re.compile(
-    r"[a-zß-öø-ÿ][À-ÖØ-ÞŠŒŽŸ]"  # accents as old Macs wrote them
-    r"|[^\W\d_][‚„ˆ‰†‡]"  # as DOS did
-    rf"|(?=[^\W\d_]*[^\0-\x7f{_ACCENTED}{_BETWEEN}])[^\W\d_][^\0-\x7f{_ACCENTED}]+[^\W\d_]"
-    rf"|(?<![^\W\d_])[{_ACCENTED}]{{3,}}(?![^\W\d_])"  # words of another alphabet
-)
+_P = patterns("audiocapbench.data", "encodings.toml")
 _DAMAGED = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2\x80[\x80-\xbf]")  # UTF-8 of such a language
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _DEEPEST = 100
@@ -206,9 +200,9 @@ def encoding_of(content: bytes, *, guess: bool = False) -> str:
     with suppress(UnicodeDecodeError):
         words = {one for one in content.decode("cp1252").split() if not one.isascii()}
         text = "\n".join(sorted(words))
-        among = re.findall(rf"[a-zA-Z][{_ACCENTED}]|[{_ACCENTED}][a-zA-Z]", text)
-        alone = re.findall(rf"(?<![^\W\d_])[{_ACCENTED}]{{2}}(?![^\W\d_])", text)
-        if not _NOT_1252.search(text) and len(alone) <= len(among):
+        among = _P["among"].findall(text)
+        alone = _P["alone"].findall(text)
+        if not _P["no_western"].search(text) and len(alone) <= len(among):
             return "cp1252"
     return "utf-8-sig"
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from audiocapbench.errors import JudgeError, ReplyError
+from audiocapbench.files import read_lists
 from audiocapbench.judges.reply_json import FoundObjects, find_objects, fold_key, shown
 from audiocapbench.metrics.text import plain
 from audiocapbench.models.replies import without_thoughts
@@ -27,19 +28,12 @@ LONGEST = 20_000
 RULES = f"one-line+straight-quotes+no-braces+no-tags+cut-{LONGEST}"
 """What is done to text, for signatures; changes whenever the rules change."""
 
-# The published prompts put predictions between “ and ”; inside there are straight quotes only.
-_QUOTES = "“”„‟«»″‶〝〞〟＂❝❞"
-_OPENING_BRACES = "{｛﹛❴⦃"
-_CLOSING_BRACES = "}｝﹜❵⦄"
-# Chat templates of local servers are written with these; a caption has no use for them.
-_LESS, _GREATER = "<＜﹤", ">＞﹥"
-
 _HARMLESS = str.maketrans(
-    dict.fromkeys(_QUOTES, '"')
-    | dict.fromkeys(_OPENING_BRACES, "(")
-    | dict.fromkeys(_CLOSING_BRACES, ")")
-    | dict.fromkeys(_LESS, "‹")
-    | dict.fromkeys(_GREATER, "›")
+    {
+        one: plain_sign
+        for plain_sign, signs in read_lists("audiocapbench.judges", "harmless.toml").items()
+        for one in signs
+    }
 )
 _DOUBLED_SINGLE_QUOTES = re.compile("[‘’]{2}|''|``")
 _TURN_MARK = re.compile(r"\[(/?INST)\]", re.IGNORECASE)

@@ -249,7 +249,7 @@ def _with_published(
     *,
     by_category: bool,
 ) -> list[Board]:
-    shown, mixed = [], False
+    shown, mixed = [], list[PublishedResults]()
     for board in boards:
         scorer, samples = board.scorer, board.entries[0].table.samples
         own = published_results(board.benchmark, samples)
@@ -274,7 +274,7 @@ def _with_published(
                     "not there for the runs: 'worst–best' is what they could make of a score."
                 )
             placed = replace(placed, published=rows, missing_clips=absent, notes=tuple(said))
-            mixed = True
+            mixed.append(own)
         elif alike:
             notes.append(
                 f"The published rows are about {own.total:,} samples, the runs about "
@@ -300,9 +300,12 @@ def _with_published(
             about = (results.benchmark, scorer, results.total, dict(results.counts))
             note = f"Not run here, and part of no test. Source: {results.source}."
             shown.append(Board(*about, published=rows, notes=(note,)))
-    if (mixed or len(shown) > len(boards)) and results.misfits:
-        page = f"docs/benchmarks/{results.benchmark}.md"
-        notes.append(f"Some statements of the paper do not fit its tables; {page} lists them.")
+            mixed.append(results)
+    misfits = [one.benchmark for one in mixed if one.misfits]
+    notes += [
+        f"Some statements of the paper do not fit its tables; docs/benchmarks/{name}.md lists them."
+        for name in dict.fromkeys(misfits)
+    ]
     return shown
 
 
