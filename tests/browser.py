@@ -14,7 +14,7 @@ FLAGS = (
     "--no-first-run"
 ).split()
 WIDE = {"width": 1200, "height": 900}
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 """How long anything may take on a machine that others use too; nothing waits longer than needed."""
 
 

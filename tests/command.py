@@ -71,14 +71,15 @@ def _own_packages(place: Path | None) -> Iterator[None]:
     """Put the folders of ``PYTHONPATH`` on the path; forget afterwards what came from them."""
     listed = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
     added = [one for one in listed if one not in sys.path]
+    before = set(sys.modules)
     with patch.object(sys, "path", [*added, *sys.path]):
         importlib.invalidate_caches()
         try:
             yield
         finally:
             own = (*added, *([str(place)] if place else []))
-            for name, module in list(sys.modules.items()):
-                if (getattr(module, "__file__", None) or "").startswith(own):
+            for name in sys.modules.keys() - before:
+                if (getattr(sys.modules[name], "__file__", None) or "").startswith(own):
                     del sys.modules[name]
     importlib.invalidate_caches()
 

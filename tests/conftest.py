@@ -5,13 +5,21 @@ import os
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from needs import TESTS, needs_shared, undeclared_imports
-from reporting import Reporting, add_options, check_options, leave_out, named_apart, ran_whole
+from reporting import (
+    Reporting,
+    add_options,
+    check_options,
+    elsewhere_first,
+    leave_out,
+    named_apart,
+    ran_whole,
+)
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -92,21 +100,37 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     leave_out(config, items)
     order = {TESTS / name: place for place, name in enumerate(LONG)}
     assert all(path.is_file() for path in order), "a long file was renamed; see LONG"
-    items.sort(key=lambda item: order.get(item.path, len(order)))
+    items.sort(key=lambda item: (order.get(item.path, len(order)), item.path))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Whole files that are skipped are counted one by one."""
+    """Whole files that are skipped are counted one by one; files are compiled once."""
     report = yield
     named_apart(collector, report)
+    if isinstance(collector, pytest.Directory):
+        report.result = elsewhere_first(collector.config, report.result)
     return report
+
+
+class Statements(dict[Any, Any]):
+    """SQL that was compiled for a store, for all others of its kind: a test opens a new one."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__((key[0].name, *key[1:]), value)
 
 
 def pytest_collection_finish() -> None:
     """What was collected stays: garbage need not be looked for in it again and again."""
+    from sqlalchemy import Engine
+
+    known = Statements()
+    Engine._compiled_cache = property(lambda _: known, lambda *_: None)  # type: ignore[assignment]
     gc.collect()
     gc.freeze()
 

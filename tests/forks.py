@@ -68,7 +68,7 @@ class Forked:
         *words: str,
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
-        stdin: int | None = None,
+        stdin: int | IO[Any] | None = None,
         stdout: int | IO[Any] | None = None,
         stderr: int | IO[Any] | None = None,
     ) -> None:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from needs import needs
+
 _RAY = "import sys; from ray.scripts.scripts import main; sys.exit(main())"
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -68,13 +70,14 @@ class LocalCluster:
         raise AssertionError("the head of the cluster does not start")
 
     def await_nodes(self, count: int) -> None:
-        """Wait until so many nodes have joined, and those that were killed are known to be dead."""
-        code = (
-            "import ray, sys, time; ray.init(sys.argv[1], log_to_driver=False)\n"
-            "while sum(one['Alive'] for one in ray.nodes()) != int(sys.argv[2]): time.sleep(0.1)"
-        )
-        words = [sys.executable, "-c", code, self.address, str(count)]
-        subprocess.run(words, check=True, capture_output=True, timeout=90)
+        """Wait until so many nodes have joined the cluster that this process has joined."""
+        needs("ray")
+        import ray
+
+        until = time.monotonic() + 120
+        while sum(node["Alive"] for node in ray.nodes()) != count:
+            assert time.monotonic() < until, f"there are not {count} nodes"
+            time.sleep(0.1)
 
     def processes(self, node: int, name: str) -> list[int]:
         """Process ids on a node whose name begins so: raylet, ray::_Worker."""

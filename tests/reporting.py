@@ -169,6 +169,16 @@ def named_apart(collector: pytest.Collector, report: pytest.CollectReport) -> No
         report.longrepr = (str(collector.path), 0, report.longrepr[2])
 
 
+def elsewhere_first(config: pytest.Config, entries: list[Any]) -> list[Any]:
+    """Entries of a folder, from another one on in each process: what it compiles, others read."""
+    worker = getattr(config, "workerinput", None)
+    if not worker or not entries:
+        return entries
+    number = int(worker["workerid"].removeprefix("gw"))
+    first = len(entries) * number // worker["workercount"]
+    return entries[first:] + entries[:first]
+
+
 def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Drop the tests that ``--not-again`` names."""
     source = config.getoption("--not-again")

@@ -1,13 +1,10 @@
 """A command in a process of its own, with some of its streams on a terminal that tests type at."""
 
 import contextlib
-import fcntl
 import os
 import pty
 import select
-import subprocess
 import sys
-import termios
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -16,10 +13,18 @@ from typing import TextIO
 from unittest.mock import patch
 
 from audiocapbench.cli import main as program
-from command import COMMAND, run_command
+from command import run_command
+from forks import Forked
 
 QUESTION = b"Go on? [y/N]"
-PATIENCE_S = 60
+PATIENCE_S = 120
+_OWNER = """
+import fcntl, os, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from audiocapbench.cli import main
+main()
+"""
 
 
 def on_a_terminal(
@@ -91,17 +96,17 @@ def on_a_terminal_of_its_own(
 ) -> tuple[int, str]:
     """The same in a process that owns the terminal, for ``b"\\x03"``, which is Ctrl-C."""
     main, other = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *words],
-        cwd=cwd,
-        env={**env, "COLUMNS": "100"},
-        stdin=other,
-        stdout=other,
-        stderr=other,
-        start_new_session=True,
-        preexec_fn=_own_the_terminal,  # noqa: PLW1509  so that Ctrl-C reaches it
-    )
-    os.close(other)
+    with os.fdopen(other, "r+b", buffering=0) as terminal:
+        process = Forked(
+            "-c",
+            _OWNER,
+            *words,
+            cwd=cwd,
+            env={**env, "COLUMNS": "100"},
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+        )
     shown, typed_at, deadline = b"", 0.0, time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         if select.select([main], [], [], 0.2)[0]:
@@ -120,7 +125,3 @@ def on_a_terminal_of_its_own(
             break
     os.close(main)
     return process.wait(120), shown.decode(errors="replace")
-
-
-def _own_the_terminal() -> None:
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

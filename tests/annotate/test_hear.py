@@ -90,7 +90,6 @@ def test_experts_on_a_ray_cluster_find_the_same(place: Path) -> None:
     (place / "clips" / "cut.wav").write_bytes((place / "clips/00.wav").read_bytes()[:3000])
     said = []
     with local_cluster(1) as cluster:
-        cluster.await_nodes(1)
         for engine in ("local", f"ray={cluster.address}"):
             told = ("--expert", "signal", "--engine", engine, "--store", f"{engine[:3]}.db")
             done = run_command("annotate", "hear", "clips", *told, "--json", cwd=place)

@@ -19,7 +19,7 @@ CONTEXT_TOKENS = 2048
 LONGEST_REPLY = 40
 """Tokens; the server's own limit, so that a model that rambles cannot hold up a test."""
 
-_READY_WITHIN_S = 60.0
+_READY_WITHIN_S = 180.0
 _END_WITHIN_S = 10.0
 
 

@@ -30,6 +30,7 @@ from audiocapbench.models.registry import price_of
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
 from fakes.local_llm import LONGEST_REPLY, LocalLlm, Tokens, local_llm
+from forks import Forked
 from needs import needs
 from whole_run import wait_until
 
@@ -173,28 +174,30 @@ def test_a_reply_that_is_cut_off_is_asked_for_again_and_then_unparsed(
     assert counted([one]) == spent(server, before)
 
 
-def start(place: Path, judge: str) -> subprocess.Popen[str]:
+def start(place: Path, judge: str) -> Forked:
     """Start ``audiocapbench run demo`` in a folder, with a judge and no keys."""
     asked = ["run", "demo", "--model", "control/right", "--limit", str(INTERRUPTED)]
     options = ["--metrics", "rouge_l", "--judge", judge, "--concurrency", "1", "--json", "--yes"]
-    return subprocess.Popen(
-        [sys.executable, "-m", "audiocapbench", *asked, *options],
+    return Forked(
+        "-m",
+        "audiocapbench",
+        *asked,
+        *options,
         cwd=place,
         env={name: value for name, value in os.environ.items() if "API_KEY" not in name},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
     )
 
 
-def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+def finish(process: Forked) -> tuple[int, str, str]:
     try:
         out, err = process.communicate(timeout=300)
     finally:
         process.kill()
         process.wait()
-    return process.returncode, out, err
+    return process.wait(), out, err
 
 
 def kept(place: Path) -> list[Judgement]:

@@ -24,6 +24,7 @@ from audiocapbench.metrics.encoders.caption2vec import WordPieces
 from audiocapbench.metrics.encoders.encoder import encode_distinct
 from audiocapbench.metrics.encoders.wordllama import load_wordllama
 from audiocapbench.metrics.shipped import shipped_weights
+from forks import Forked
 from needs import needs
 
 SENTENCES = [
@@ -52,27 +53,30 @@ def minilm() -> Encoder:
     return load("minilm")
 
 
-def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def anew(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a new interpreter, for what it imports."""
     return subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
     )
 
 
 def error_of(code: str, **environment: str) -> str:
     """The message of the MetricError that code raises in a process of its own."""
-    done = run(
+    whole = (
         "from audiocapbench.errors import MetricError\n"
         "from audiocapbench.metrics.encoders import load\n"
-        f"try:\n    {code}\nexcept MetricError as error:\n    print(error)\n",
-        **environment,
+        f"try:\n    {code}\nexcept MetricError as error:\n    print(error)\n"
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    process = Forked(
+        "-c",
+        whole,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    out, err = process.communicate(120)
+    assert process.returncode == 0, err
+    return out
 
 
 def test_vectors_have_unit_length_and_single_precision(static: str) -> None:
@@ -295,7 +299,7 @@ def test_a_model_that_is_not_on_disk_names_the_alternatives(tmp_path: Path) -> N
 
 
 def test_loading_vectors_opens_no_connection_and_leaves_the_root_logger_alone(static: str) -> None:
-    done = run(
+    done = anew(
         "import logging, socket\n"
         "def refuse(*_): raise AssertionError('a connection')\n"
         "socket.socket.connect = refuse\n"
@@ -309,7 +313,7 @@ def test_loading_vectors_opens_no_connection_and_leaves_the_root_logger_alone(st
 
 
 def test_importing_the_encoders_imports_no_heavy_library() -> None:
-    done = run(
+    done = anew(
         "import sys, audiocapbench.metrics.encoders, audiocapbench.metrics.fluency.fense\n"
         "print(sorted({'torch', 'wordllama', 'sentence_transformers'} & set(sys.modules)))\n"
     )
@@ -416,7 +420,7 @@ def test_an_onnx_file_needs_no_torch(exported: Path) -> None:
         f"load({str(exported)!r}).encode(['rain']);"
         "print({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules))"
     )
-    assert run(code).stdout == "set()\n"
+    assert anew(code).stdout == "set()\n"
 
 
 @pytest.mark.slow
