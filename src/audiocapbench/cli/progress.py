@@ -1,8 +1,11 @@
 """The terminal as the host of plans: costs are agreed to, bars show how they go, ends are said."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
+from importlib import import_module
 from shlex import quote
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
 import typer
@@ -120,6 +123,7 @@ class Terminal(Host):
 
         def arrived(one: Outcome | Judgement) -> None:
             nonlocal failures
+            _load_ahead()
             bars.advance(tasks[one.judge if isinstance(one, Judgement) else model])
             if isinstance(one, Outcome) and one.reply.status not in SCORED:
                 failures += 1
@@ -139,6 +143,18 @@ class Terminal(Host):
     def _note(self, words: str) -> None:
         """Words that stay above the bars, or in a log."""
         self.bars.console.print(Text(escape_line(words)), soft_wrap=True)
+
+
+@cache
+def _load_ahead() -> None:
+    """Import beside the asking, which is mostly waiting, what the scores will need."""
+
+    def load() -> None:
+        with suppress(Exception):  # whoever needs it will say what is wrong
+            for name in ("scipy.special", "audiocapbench.report.runs"):
+                import_module(name)
+
+    Thread(target=load, name="imports", daemon=True).start()
 
 
 def carry_out(plan: Plan[Result], *, yes: bool = False) -> Result:
