@@ -36,7 +36,7 @@ def start(place: Path, model: str, *more: str, **settings: str) -> Forked:
     return Forked(
         "-m",
         "audiocapbench",
-        *_words(model, more),
+        *run_words(model, more),
         cwd=place,
         env=_kept() | settings,
         stdin=subprocess.DEVNULL,
@@ -45,10 +45,26 @@ def start(place: Path, model: str, *more: str, **settings: str) -> Forked:
     )
 
 
+LEAVES_TIME = """
+import sys
+from audiocapbench.cli import main
+from audiocapbench.engine import workers
+
+workers._STOPPED_S = 300
+main()
+"""
+
+
+def start_patient(place: Path, *words: str) -> Forked:
+    """A command that after one Ctrl-C waits five minutes for a store, and not ten seconds."""
+    pipe = subprocess.PIPE
+    return Forked("-c", LEAVES_TIME, *words, cwd=place, env=_kept(), stdout=pipe, stderr=pipe)
+
+
 def start_anew(place: Path, model: str, *more: str, **settings: str) -> subprocess.Popen[str]:
     """The same in a new interpreter, which shares no memory with any other process."""
     return subprocess.Popen(
-        [*COMMAND, *_words(model, more)],
+        [*COMMAND, *run_words(model, more)],
         cwd=place,
         env=_kept() | settings,
         stdout=subprocess.PIPE,
@@ -60,11 +76,11 @@ def start_anew(place: Path, model: str, *more: str, **settings: str) -> subproce
 
 def finish(place: Path, model: str, *more: str, **settings: str) -> Ended:
     """Run the command to its end."""
-    done = run_command(*_words(model, more), cwd=place, env=_kept() | settings)
+    done = run_command(*run_words(model, more), cwd=place, env=_kept() | settings)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def _words(model: str, more: Sequence[str]) -> list[str]:
+def run_words(model: str, more: Sequence[str]) -> list[str]:
     return ["run", "tones", "--model", model, "--metrics", "rouge_l", "--json", "--yes", *more]
 
 

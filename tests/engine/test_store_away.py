@@ -6,7 +6,6 @@ import shutil
 import signal
 import sqlite3
 import stat
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -24,10 +23,19 @@ from command import run_command
 from fakes.http_server import Request
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
-from forks import Forked
 from locking import locked
 from made_store import MadeRun, made_samples, put_run
-from whole_run import clip_of, finish, interrupt, outcomes, said, start, wait_until
+from whole_run import (
+    clip_of,
+    finish,
+    interrupt,
+    outcomes,
+    run_words,
+    said,
+    start,
+    start_patient,
+    wait_until,
+)
 
 pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
@@ -83,7 +91,8 @@ def test_ctrl_c_twice_ends_at_once_and_answers_are_kept_beside_a_locked_store(
     place: Path, server: OpenAIServer
 ) -> None:
     go = held_back(server)
-    process = start(place, *options(server))
+    model, *more = options(server)
+    process = start_patient(place, *run_words(model, more))
     wait_until(lambda: len(server.requests) == 4)
     with locked(place / "audiocapbench.db"):
         go.set()
@@ -92,7 +101,7 @@ def test_ctrl_c_twice_ends_at_once_and_answers_are_kept_beside_a_locked_store(
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
-        assert time.monotonic() - began < 9, "after one Ctrl-C a store is waited for for 10 s"
+        assert time.monotonic() - began < 100, "one Ctrl-C alone is not the end"
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "4 answers could not be stored and are kept in" in err
@@ -112,7 +121,8 @@ def test_ctrl_c_once_while_a_locked_store_is_waited_for_keeps_all(
     place: Path, server: OpenAIServer
 ) -> None:
     go = held_back(server)
-    process = start(place, *options(server))
+    model, *more = options(server)
+    process = start_patient(place, *run_words(model, more))
     wait_until(lambda: len(server.requests) == 4)
     with locked(place / "audiocapbench.db"):
         go.set()
@@ -128,7 +138,8 @@ def test_ctrl_c_once_with_a_full_disk_ends_soon_and_keeps_all_in_a_file(
     place: Path, server: OpenAIServer
 ) -> None:
     go = held_back(server)
-    process = start(place, *options(server))
+    model, *more = options(server)
+    process = start_patient(place, *run_words(model, more))
     wait_until(lambda: len(server.requests) == 4)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (8192, 8192))
     go.set()
@@ -191,8 +202,7 @@ def test_a_locked_judging_waits_and_keeps_its_judgements(place: Path, server: Op
 
     server.reply = reply
     told = ["score", "1", "--judge", f"endpoint/gpt@{server.base_url}", "--yes"]
-    pipe = subprocess.PIPE
-    process = Forked("-m", "audiocapbench", *told, cwd=place, stdout=pipe, stderr=pipe)
+    process = start_patient(place, *told)
     wait_until(lambda: len(server.requests) >= 4)
     with locked(place / "audiocapbench.db"):
         go.set()
@@ -201,7 +211,7 @@ def test_a_locked_judging_waits_and_keeps_its_judgements(place: Path, server: Op
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
-        assert time.monotonic() - began < 9, "after one Ctrl-C a store is waited for for 10 s"
+        assert time.monotonic() - began < 100, "one Ctrl-C alone is not the end"
     assert process.returncode == 130
     assert "Traceback" not in err
     asked = len(server.requests)

@@ -32,7 +32,7 @@ from made_store import MadeRun, made_samples, put_run
 from needs import needs, needs_program
 from postgres_server import PostgresServer
 from showing import showing
-from whole_run import finish, interrupt, said, start, wait_until
+from whole_run import finish, interrupt, run_words, said, start, start_patient, wait_until
 
 psycopg = needs("psycopg")
 
@@ -241,7 +241,7 @@ def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
 
     with OpenAIServer(key=None, reply=reply) as fake:
         options = [f"endpoint/fake@{fake.base_url}", "--concurrency", "4", "--store", server]
-        process = start(tmp_path, *options)
+        process = start_patient(tmp_path, *run_words(options[0], options[1:]))
         wait_until(lambda: len(fake.requests) == 4)
         with psycopg.connect(server.replace("+psycopg", "")) as other:
             other.execute("LOCK TABLE outcomes IN ACCESS EXCLUSIVE MODE")
@@ -251,7 +251,7 @@ def test_ctrl_c_twice_ends_at_once_though_only_one_table_is_locked(
             began = time.monotonic()
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=120)
-            assert time.monotonic() - began < 9, "after one Ctrl-C a store is waited for for 10 s"
+            assert time.monotonic() - began < 100, "one Ctrl-C alone is not the end"
         assert process.returncode == 130, err
         assert "4 answers could not be stored and are kept in" in err
         end = finish(tmp_path, *options)
