@@ -43,6 +43,7 @@ FORMATS: dict[str, Callable[[str], str]] = {
             *("(@)", "[@]", "{{@}}", "【@】", "\\boxed{{@}}", "[@](x)", "« @ »."),
             *("<answer>@</answer>", "<think>hm</think>\n@", "[INST] @ [/INST]", "🎵 @ 🎵"),
             *("<!-- - -->@", "<|im_start|>@<|im_end|>", "$@$", "$$@$$", "(start) @ (end)"),
+            *("\x1b[1m@\x1b[0m", "<![CDATA[@]]>", "¡@!", "\u2067@\u2069"),
         )
     },
     **{
@@ -59,13 +60,14 @@ FORMATS: dict[str, Callable[[str], str]] = {
                 "AI: ",
                 "Here is what I hear: ",
             ),
+            *("― ", "- [ ] ", "Sure! ", "Certainly! ", "1\ufe0f\u20e3 "),
             *("1. ", "> ", "# ", "  ", "\t", "\ufeff", "Here is the caption for the audio: "),
         )
     },
     **{
         f"before {end!r}": ("{}" + end).format
         for end in (
-            *(".", "!", "…", "..", " .", "...", "\n", "  ", "\u200b", "。", "！"),
+            *(".", "!", "…", "..", " .", "...", "\n", "  ", "\u200b", "。", "！", "؟", "\\n"),
             *(" (end)", " [END OF CAPTION]"),
             *(" 🐶", "</s>", " <|endoftext|>", "[SEP]"),
         )
@@ -97,6 +99,7 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
             ),
             *("i. @", "iv) @", "(b) @", "2: @", "## Answer\nCaption\n\n@"),
             *('["@"]', '{{"caption": "@"}}', "{{'text': '@'}}", "a) @", "(1) @", "“@.”"),
+            *('{{"answer": {{"caption": "@"}}}}', '{{"id": 3, "caption": "@"}}'),
             *('```json\n{{"audio_caption":"@"}}\n```', 'r"@"', "b'@'"),
         )
     },
