@@ -3,9 +3,12 @@
     python tools/train_preference.py --captions audiocaps/train.csv
     python tools/train_preference.py --votes FOLDER
 
+    python tools/train_preference.py --votes FOLDER --contrast
+
 The first writes tokens.npz: how many captions hold each token, and no text. The second learns from
 the pairs of AudioCaps-Eval that people compared, and from captions of clips of AudioCaps' val.csv
-and attacks on them; it writes blend.json, with weights and what was measured. No weight is below 0:
+and attacks on them; it writes blend.json, with weights and what was measured. The third does the
+same for captions held to other clips, and writes contrast.json. No weight is below 0:
 a feature may not enter with the wrong sign. Accuracy on people's pairs is cross-validated over
 clips; BRACE's pairs and AudioCaps' test.csv take no part in the learning.
 """
@@ -24,7 +27,12 @@ from audiocapbench.meta.cheat import attack_pairs
 from audiocapbench.meta.corrupt.captions import caption_set
 from audiocapbench.meta.pairs import CaptionPair, pair_set, read_pairs
 from audiocapbench.metrics.encoders import DEFAULT, load
-from audiocapbench.metrics.preference.blend import FEATURES, features, static_vectors
+from audiocapbench.metrics.preference.blend import (
+    FEATURES,
+    contrasted,
+    features,
+    static_vectors,
+)
 from audiocapbench.metrics.text import plain
 from fluency_study import read_rows
 from preference_categories import study as study_categories
@@ -34,8 +42,10 @@ FOLDS, ROUNDS, SEED = 10, 1000, 20261115
 RIDGE = 1.0
 CLIPS_ATTACKED = 200
 ATTACK_SHARE = 0.2
+CONTRASTED_SHARE = 0.1
 DIGITS = 4
 WITH_SENTENCES = (*FEATURES, "similarity")
+NOT_CONTRASTED = ("fluency",)  # words that fit any clip are well said
 
 Floats = NDArray[np.float64]
 
@@ -67,32 +77,34 @@ def count_tokens(path: Path) -> None:
     print(f"{len(seen):,} tokens of {len(captions):,} captions")
 
 
-def compare(pairs: Sequence[CaptionPair], names: Sequence[str], encoder: str) -> Compared:
+def compare(
+    pairs: Sequence[CaptionPair], names: Sequence[str], encoder: str, *, contrast: bool = False
+) -> Compared:
     """Differences of features between the caption that is preferred and the other."""
-    sides = [
-        features(
-            [one.first for one in pairs], [one.references_first for one in pairs], load(encoder)
-        ),
-        features(
-            [one.second for one in pairs], [one.references_second for one in pairs], load(encoder)
-        ),
-    ]
-    first, second = (np.stack([side[name] for name in names], axis=1) for side in sides)
+    model, sides = load(encoder), []
+    for texts, held_to in (
+        ([one.first for one in pairs], [one.references_first for one in pairs]),
+        ([one.second for one in pairs], [one.references_second for one in pairs]),
+    ):
+        found = features(texts, held_to, model)
+        if contrast:
+            found, _ = contrasted(found, texts, held_to, model)
+        sides.append(np.stack([found[name] for name in names], axis=1))
     signs = np.array([1 - 2 * (one.answer or 0) for one in pairs])[:, None]
     return Compared(
-        (first - second) * signs,
+        (sides[0] - sides[1]) * signs,
         np.array([one.clip for one in pairs]),
         np.array([one.subtype for one in pairs]),
     )
 
 
-def fit(votes: Floats, attacks: Floats) -> Floats:
+def fit(votes: Floats, attacks: Floats, attack_share: float = ATTACK_SHARE) -> Floats:
     """Weights of 0 or more that add up to 1, by a logistic model of who is preferred.
 
     Attacks weigh together as much as a share of the votes.
     """
     rows = np.concatenate([votes, attacks])
-    share = ATTACK_SHARE * len(votes) / max(len(attacks), 1)
+    share = attack_share * len(votes) / max(len(attacks), 1)
     counted = np.concatenate([np.ones(len(votes)), np.full(len(attacks), share)])
     spread = votes.std(axis=0)
     scaled = rows / spread
@@ -111,14 +123,14 @@ def fit(votes: Floats, attacks: Floats) -> Floats:
     return np.asarray(np.round(rounded, DIGITS))
 
 
-def cross_validate(votes: Compared, attacks: Compared) -> NDArray[np.bool_]:
+def cross_validate(votes: Compared, attacks: Compared, attack_share: float) -> NDArray[np.bool_]:
     """Whether each vote is met by weights that were learned on other clips."""
     clips = np.unique(votes.clips)
     folds = np.random.default_rng(SEED).permutation(len(clips)) % FOLDS
     fold = folds[np.searchsorted(clips, votes.clips)]
     right = np.zeros(len(fold), dtype=np.bool_)
     for one in range(FOLDS):
-        weights = fit(votes.differences[fold != one], attacks.differences)
+        weights = fit(votes.differences[fold != one], attacks.differences, attack_share)
         right[fold == one] = votes.differences[fold == one] @ weights > 0
     return right
 
@@ -140,25 +152,31 @@ def accuracies(right: NDArray[np.bool_] | Floats, compared: Compared) -> dict[st
     }
 
 
-def study(folder: Path, encoder: str, names: Sequence[str]) -> tuple[dict[str, float], Any]:
+def study(
+    folder: Path, encoder: str, names: Sequence[str], *, contrast: bool = False
+) -> tuple[dict[str, float], Any]:
     """Learn weights for an encoder, and measure them and what each feature adds."""
-    votes = compare(_decided(folder, "human", "fense/audiocaps_eval_pairs.json"), names, encoder)
     brace = _decided(folder, "brace-main", "brace/AudioCaps_Main.json")
-    main = compare(brace, names, encoder)
-    false = compare(
-        _decided(folder, "brace-hallucination", "brace/AudioCaps_Hallu.json"), names, encoder
+    votes, main, false, attacks, unseen = (
+        compare(pairs, names, encoder, contrast=contrast)
+        for pairs in (
+            _decided(folder, "human", "fense/audiocaps_eval_pairs.json"),
+            brace,
+            _decided(folder, "brace-hallucination", "brace/AudioCaps_Hallu.json"),
+            attacked(folder / "audiocaps/val.csv"),
+            attacked(folder / "audiocaps/test.csv"),
+        )
     )
-    attacks = compare(attacked(folder / "audiocaps/val.csv"), names, encoder)
-    unseen = compare(attacked(folder / "audiocaps/test.csv"), names, encoder)
+    share = CONTRASTED_SHARE if contrast else ATTACK_SHARE
     set_by_hand = np.array([one.answer_set for one in brace])
 
     def measure(kept: list[int]) -> dict[str, Any]:
         own = [one._replace(differences=one.differences[:, kept]) for one in (votes, attacks)]
         weights = np.zeros(len(names))
-        weights[kept] = fit(own[0].differences, own[1].differences)
+        weights[kept] = fit(own[0].differences, own[1].differences, share)
         voted = main.differences[~set_by_hand] @ weights > 0
         return {
-            "people's pairs": accuracies(cross_validate(*own), votes),
+            "people's pairs": accuracies(cross_validate(own[0], own[1], share), votes),
             "BRACE voted": _percent(voted.mean()),
             "BRACE set": _percent((main.differences[set_by_hand] @ weights > 0).mean()),
             "BRACE hallucination": _percent((false.differences @ weights > 0).mean()),
@@ -172,10 +190,10 @@ def study(folder: Path, encoder: str, names: Sequence[str]) -> tuple[dict[str, f
 
     everything = list(range(len(names)))
     figures: dict[str, Any] = {"all features": measure(everything)}
-    for left_out in everything:
+    for left_out in everything if not contrast else ():
         kept = [place for place in everything if place != left_out]
         figures[f"without {names[left_out]}"] = measure(kept)
-    weights = fit(votes.differences, attacks.differences)
+    weights = fit(votes.differences, attacks.differences, share)
     return dict(zip(names, weights.tolist(), strict=True)), figures
 
 
@@ -197,22 +215,25 @@ def _percent(share: float) -> float:
     return round(100 * float(share), 1)
 
 
-def learn(folder: Path, encoders: Sequence[str]) -> None:
+def learn(folder: Path, encoders: Sequence[str], *, contrast: bool) -> None:
     """Learn and measure a blend for each encoder, and write them all."""
-    made = {
-        encoder: study(folder, encoder, FEATURES if encoder == DEFAULT else WITH_SENTENCES)
-        for encoder in encoders
-    }
+    left_out = NOT_CONTRASTED if contrast else ()
+    made = {}
+    for encoder in encoders:
+        names = FEATURES if encoder == DEFAULT else WITH_SENTENCES
+        kept = [name for name in names if name not in left_out]
+        made[encoder] = study(folder, encoder, kept, contrast=contrast)
     weights = {encoder: own for encoder, (own, _) in made.items()}
     document: dict[str, Any] = {"weights": weights}
     document["figures"] = {encoder: figures for encoder, (_, figures) in made.items()}
-    _write(document)  # the next study scores with these weights
-    _write(document | {"categories": study_categories(folder)})
+    _write(document, "contrast.json" if contrast else "blend.json")
+    if not contrast:  # this study scores with these weights
+        _write(document | {"categories": study_categories(folder)}, "blend.json")
 
 
-def _write(document: dict[str, Any]) -> None:
+def _write(document: dict[str, Any], file: str) -> None:
     text = json.dumps(document, indent=1, ensure_ascii=False)
-    (DATA / "blend.json").write_text(f"{text}\n", encoding="utf-8")
+    (DATA / file).write_text(f"{text}\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -221,13 +242,14 @@ def main() -> None:
     parser.add_argument("--captions", type=Path, help="count the tokens of the column 'caption'")
     parser.add_argument("--votes", type=Path, metavar="FOLDER", help="learn and measure on these")
     parser.add_argument("--encoders", default="caption2vec,minilm", help="blends to learn")
+    parser.add_argument("--contrast", action="store_true", help="held to other clips of the set")
     options = parser.parse_args()
     if not options.captions and not options.votes:
         parser.error("give --captions to count, --votes to learn, or both")
     if options.captions:
         count_tokens(options.captions)
     if options.votes:
-        learn(options.votes, options.encoders.split(","))
+        learn(options.votes, options.encoders.split(","), contrast=options.contrast)
 
 
 if __name__ == "__main__":

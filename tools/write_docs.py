@@ -30,7 +30,7 @@ from audiocapbench.models.registry import create_model, price_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-BLEND = ROOT / "src/audiocapbench/metrics/preference/weights/blend.json"
+WEIGHTS = ROOT / "src/audiocapbench/metrics/preference/weights"
 FIGURES = ["people's pairs", "BRACE voted", "BRACE set", "BRACE hallucination", "worst attack"]
 JUDGE = "openai/gpt-4.1"
 _KEYS = ("OPENAI_API_KEY", "GEMINI_API_KEY")
@@ -281,8 +281,12 @@ def _cell(text: str) -> str:
 
 
 def _preference() -> dict[str, list[str] | str]:
-    """Weights of the blend and what was measured, from the file that holds both."""
-    made = json.loads(BLEND.read_text(encoding="utf-8"))
+    """Weights of the blends and what was measured, from the files that hold both."""
+    made, contrast = (
+        json.loads((WEIGHTS / name).read_text("utf-8")) for name in ("blend.json", "contrast.json")
+    )
+    for part in ("weights", "figures"):
+        made[part] |= {f"{kind}`, `contrast=set": own for kind, own in contrast[part].items()}
     names = list(dict.fromkeys(name for own in made["weights"].values() for name in own))
     weights = [
         [f"`{kind}`", *(f"{own[name]:.3f}" if name in own else "–" for name in names)]
@@ -303,6 +307,7 @@ def _preference() -> dict[str, list[str] | str]:
     return {
         "people": f"{own[FIGURES[0]]['all']:.1f}",
         "voted": f"{own[FIGURES[1]]:.1f}",
+        "contrast": f"{contrast['figures']['caption2vec']['all features'][FIGURES[1]]:.1f}",
         "weights": _table(["encoder"], names, weights),
         "study": _table(["encoder", "features"], FIGURES, study),
         "categories": _table(["set", "metric"], kinds, categories),

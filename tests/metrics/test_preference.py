@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from audiocapbench.metrics.preference.blend import (
     preference,
     static_vectors,
 )
+from audiocapbench.metrics.preference.blend import contrasted as held_to_others
 from audiocapbench.metrics.preference.hearing import prepare
 from audiocapbench.metrics.text import plain
 from command import run_command
@@ -110,29 +112,43 @@ SOUNDS = ("dog barks", "man speaks", "bell rings", "car passes", "baby cries", "
 SET = [(f"A {one} in the street", f"A {one} while rain falls") for one in SOUNDS]
 
 
-def contrasted(captions: list[str]) -> Any:
-    return compute(["preference[contrast=set]"], captions, SET)[0]
+def contrasted(captions: list[str], held_to: Sequence[Sequence[str]] = SET) -> Any:
+    return compute(["preference[contrast=set]"], captions, held_to)[0]
 
 
-def test_contrasted_a_fixed_sentence_says_nothing_of_any_clip() -> None:
+def test_contrasted_a_fixed_sentence_says_nothing_of_clips_of_one_reference() -> None:
     sentence = ["A dog barks while a man speaks in the street."] * len(SET)
-    form = features(sentence, SET, load())
-    weights = load_blend("caption2vec")[1]
+    single = [own[:1] for own in SET]
+    form, weights = features(sentence, single, load()), load_blend("caption2vec", contrast=True)[1]
     said = np.sum([weights[name] * form[name] for name in weights if name not in CONTENT], axis=0)
-    result = contrasted(sentence)
+    result = contrasted(sentence, single)
     assert result.score == pytest.approx(said.mean(), abs=1e-12)
     assert result.samples.std() > 0.01
     assert "|contrast:5|" in str(result.signature)
 
 
-def test_contrasted_an_affix_that_fits_all_clips_gains_nothing() -> None:
+def test_the_more_alike_a_set_the_more_of_what_fits_any_clip_is_taken() -> None:
+    words, encoder = ("engine", "motor", "machine", "generator"), load()
+    alike = [("A car engine hums nearby", f"A {one} hums nearby") for one in words]
+    sentence, taken = ["A man is talking"], dict[str, float]()
+    for name, clips in {"alike": alike, "apart": [*SET]}.items():
+        said = sentence * len(clips)
+        own = features(said, clips, encoder)
+        less, _ = held_to_others(own, said, clips, encoder)
+        taken[name] = 1 - less["coverage"].mean() / own["coverage"].mean()
+        assert less["length"].tolist() == own["length"].tolist()
+    assert 0.8 < taken["alike"] <= 1
+    assert taken["apart"] < taken["alike"] - 0.1
+
+
+def test_contrasted_an_affix_that_fits_clips_that_are_described_alike_gains_nothing() -> None:
+    single = [own[1:] for own in SET]
     honest = [f"A {one}." for one in SOUNDS]
     for affix in ("{} while rain falls.", "{} in the street.", "In the street, {}."):
         told = [affix.format(one[2:-1]) for one in honest]
-        assert (
-            compute(["coverage"], told, SET)[0].score > compute(["coverage"], honest, SET)[0].score
-        )
-        assert contrasted(told).score < contrasted(honest).score
+        plainly = [compute(["coverage"], own, single)[0].score for own in (told, honest)]
+        assert plainly[0] > plainly[1] or "street" in affix
+        assert contrasted(told, single).score < contrasted(honest, single).score
 
 
 def test_contrasted_the_right_caption_is_above_each_of_the_others() -> None:
@@ -187,13 +203,21 @@ def test_it_explains_itself_for_each_caption(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def study() -> dict[str, Any]:
-    file = resources.files("audiocapbench.metrics.preference") / "weights" / "blend.json"
-    figures: dict[str, Any] = json.loads(file.read_text("utf-8"))["figures"]
-    return figures
+    folder = resources.files("audiocapbench.metrics.preference") / "weights"
+    blend, contrast = (
+        json.loads((folder / name).read_text("utf-8"))["figures"]
+        for name in ("blend.json", "contrast.json")
+    )
+    return blend | {f"{name}, contrast": figures for name, figures in contrast.items()}
 
 
 @pytest.mark.parametrize(
-    ("kind", "people", "voted", "false"), [("caption2vec", 87.5, 75, 96), ("minilm", 88.5, 77, 97)]
+    ("kind", "people", "voted", "false"),
+    [
+        ("caption2vec", 87.5, 75, 96),
+        ("minilm", 88.5, 77, 97),
+        ("caption2vec, contrast", 87.5, 75, 95),
+    ],
 )
 def test_it_agrees_with_people_as_was_promised(
     study: dict[str, Any], kind: str, people: float, voted: float, false: float

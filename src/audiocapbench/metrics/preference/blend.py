@@ -5,7 +5,7 @@ better in one feature and no worse in the others is never worse in the blend.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import NamedTuple
@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
 from audiocapbench.metrics.encoders import DEFAULT, Encoder, load
+from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.encoders.static import StaticEncoder
 from audiocapbench.metrics.fluency.detector import fluency, load_detector
 from audiocapbench.metrics.fluency.fense import mean_cosines
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.shipped import shipped_weights
-from audiocapbench.metrics.text import plain_captions
+from audiocapbench.metrics.text import plain, plain_captions
 from audiocapbench.signature import Signature, sign
 
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")
@@ -31,7 +32,8 @@ CONTENT = ("coverage", "accuracy", "completeness", "faithfulness", "similarity")
 """The features that hang on a clip's references, which ``contrast`` holds against other clips'."""
 
 _SENTENCES = "minilm"
-_OTHERS = 8  # clips of the set that a caption is also held to
+_OTHERS = 32  # clips of the set that a caption is also held to, and are held to each other
+_CONTRASTED_AT_ONCE = 256
 _OLD = "wordllama"  # whose weights are those of protocol 2
 _WORDS_AT_ONCE = 1024
 _TOKENS_AT_ONCE = 512
@@ -55,14 +57,19 @@ class Heard(NamedTuple):
 
 
 @cache
-def load_blend(kind: str, ears: str = "") -> tuple[str, dict[str, float]]:
+def load_blend(
+    kind: str, ears: str = "", *, contrast: bool = False
+) -> tuple[str, dict[str, float]]:
     """Load a name, and weights by feature that add up to 1: of a static encoder, or of ``minilm``.
 
-    ``ears`` that join in have weights of their own, also for ``none``, without references.
+    With the default encoder ``contrast`` has weights of its own. ``ears`` that join in have theirs,
+    also for ``none``, without references.
     """
     blend = "wordllama.json" if kind == _OLD else "blend.json"
     if kind == _OLD and ears:
         raise MetricError("preference that hears has no weights for wordllama: leave out encoder")
+    if kind == DEFAULT and contrast:
+        blend = "contrast.json"
     file, key = ("ears.json", f"{kind}+{ears}") if ears else (blend, kind)
     with shipped_weights("preference", file, "The weights of 'preference'") as (name, held):
         weights = {feature: float(value) for feature, value in held["weights"][key].items()}
@@ -81,7 +88,7 @@ def preference(
 
     What was ``heard`` joins in: ``clap``, ``rate``, both, or ``caf``, which is both in one. Without
     references that and fluency are all. With ``contrast`` what a caption says counts as far as it
-    fits its clip better than it fits eight others of the set: what fits all clips alike counts 0.
+    fits its clip better than it fits others of the set.
     """
     detector, ears = load_detector().name, sorted((heard or {}).items())
     how: dict[str, str | int] = {"references": "none", "blend": "", "detector": detector}
@@ -94,11 +101,9 @@ def preference(
         idf = load_weights(static)[0]
         how = {"encoder": model.name, "blend": "", "idf": idf, "detector": detector, "rules": RULES}
         if contrast:
-            others = [features(predictions, own, model) for own in _other_clips(references)]
-            how["contrast"] = len(others)
-            for name in found.keys() & CONTENT:
-                found[name] = found[name] - np.mean([own[name] for own in others], axis=0)
-    how["blend"], weights = load_blend(kind, "+".join(name for name, _ in ears))
+            found, how["contrast"] = contrasted(found, predictions, references, model)
+    names = "+".join(name for name, _ in ears)
+    how["blend"], weights = load_blend(kind, names, contrast=contrast)
     found |= {name: one.scores for name, one in ears}
     parts = (weight * found[name] for name, weight in weights.items())
     samples = sum(parts, np.zeros(len(predictions)))
@@ -141,17 +146,70 @@ def features(
     return {name: values[places] for name, values in found.items()}
 
 
-def _other_clips(references: Sequence[Sequence[str]]) -> list[list[Sequence[str]]]:
-    """For each caption the references of other clips, spread over the set, a list a place."""
-    clips = list(dict.fromkeys(map(tuple, references)))
-    if len(clips) < 2:
+def contrasted(
+    found: Mapping[str, FloatArray],
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    encoder: Encoder,
+) -> tuple[dict[str, FloatArray], int]:
+    """Take a share of what a caption says of other clips from what it says of its own.
+
+    The share is nearly all where clips are described alike, so that nothing is gained there by what
+    fits any clip. Also returns of how many other clips each caption is read.
+    """
+    clips = list(map(tuple, references))
+    distinct = list(dict.fromkeys(clips))
+    if len(distinct) < 2:
         raise MetricError("contrast=set compares clips: give references of two at the least")
-    places = {clip: place for place, clip in enumerate(clips)}
-    count = min(_OTHERS, len(clips) - 1)
-    steps = [1 + number * (len(clips) - 1) // count for number in range(count)]
-    return [
-        [clips[(places[tuple(own)] + step) % len(clips)] for own in references] for step in steps
-    ]
+    steps, places = _steps(len(distinct)), {clip: place for place, clip in enumerate(distinct)}
+    if not isinstance(encoder, StaticEncoder):
+        encoder = _ReadOnce(encoder, map(plain, chain(predictions, *distinct)))
+    elsewhere = {name: np.zeros(len(clips)) for name in found.keys() & CONTENT}
+    for start in range(0, len(clips), _CONTRASTED_AT_ONCE):
+        block = slice(start, start + _CONTRASTED_AT_ONCE)
+        texts = [text for text in predictions[block] for _ in steps]
+        others = [distinct[places[one] - step] for one in clips[block] for step in steps]
+        for name, values in features(texts, others, encoder).items():
+            if name in elsewhere:
+                elsewhere[name][block] = values.reshape(-1, len(steps)).mean(axis=1)
+    share = _shared_coverage(distinct, _read_by(encoder)[0])
+    lost = {name: share * values for name, values in elsewhere.items()}
+    return {name: own - lost.get(name, 0.0) for name, own in found.items()}, len(steps)
+
+
+class _ReadOnce:
+    """An encoder that knows the vectors of these texts."""
+
+    def __init__(self, encoder: Encoder, texts: Iterable[str]) -> None:
+        self.name, distinct = encoder.name, list(dict.fromkeys(texts))
+        self._places = {text: place for place, text in enumerate(distinct)}
+        self._vectors = encoder.encode(distinct)
+
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        return self._vectors[[self._places[text] for text in sentences]]
+
+
+def _steps(size: int) -> list[int]:
+    """How far the other clips of each stand from it, spread over a set of this size."""
+    count = min(_OTHERS, size - 1)
+    return [1 + number * (size - 1) // count for number in range(count)]
+
+
+def _shared_coverage(clips: Iterable[Sequence[str]], encoder: StaticEncoder) -> float:
+    """How much of what a reference covers of its clip it covers of others; 1 where that is unknown.
+
+    It is known where two clips or more have two references.
+    """
+    read = (list(dict.fromkeys(filter(None, map(plain, own)))) for own in clips)
+    held = [own for own in read if len(own) > 1]
+    if len(held) < 2:
+        return 1.0
+    first, others = [own[0] for own in held], [own[1:] for own in held]
+    own, *elsewhere = (
+        covered_shares(first, others[-step:] + others[:-step], encoder).mean()
+        for step in (0, *_steps(len(held))[::4])
+    )
+    return min(1.0, float(np.mean(elsewhere) / own)) if own else 1.0
 
 
 def explain_preference(
