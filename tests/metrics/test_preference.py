@@ -204,6 +204,8 @@ def test_it_explains_itself_for_each_caption(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def study() -> dict[str, Any]:
     folder = resources.files("audiocapbench.metrics.preference") / "weights"
+    blend: dict[str, Any]
+    contrast: dict[str, Any]
     blend, contrast = (
         json.loads((folder / name).read_text("utf-8"))["figures"]
         for name in ("blend.json", "contrast.json")
