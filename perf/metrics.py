@@ -2,8 +2,12 @@
 
 Each contender runs cold in a process of its own: its imports and the loading of its data count,
 reading the captions does not. Families of one COCO metric leave out tokenising and imports on
-both sides; the family ``coco`` has everything in. Contenders of a family must agree on every
-corpus score.
+both sides; the family ``coco`` has everything in, and ``coco_tokens`` all but NumPy, which both
+import, and the original's Java: its captions are tokens already. Contenders of a family must agree
+on every corpus score.
+
+On two cores that ten others used, 1,045 x 5, best of three in processor seconds: ``published`` 9.64
+and 0.28, 34 times; ``coco_tokens`` 1.58 and 0.16, 10 times.
 """
 
 import argparse
@@ -20,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import cycle, islice
 from pathlib import Path
@@ -98,6 +103,7 @@ def run_ours(predictions: list[str], references: list[list[str]]) -> Scores:
 
 def tokenise_for_coco(predictions: list[str], references: list[list[str]]) -> Captions:
     """Replace captions by their tokens, with the original Java tokenizer."""
+    import_module("numpy")
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
     def tokens(texts: list[list[str]]) -> list[list[str]]:
@@ -139,10 +145,21 @@ def run_coco_cider(predictions: list[str], references: list[list[str]]) -> Score
     return {"cider_d": float(Cider().compute_score(*_as_coco(predictions, references))[0])}
 
 
+def import_numpy(predictions: list[str], references: list[list[str]]) -> Captions:
+    """What both sides import, and nothing else."""
+    import_module("numpy")
+    return predictions, references
+
+
+def run_coco_tokens(predictions: list[str], references: list[list[str]]) -> Scores:
+    """All three by pycocoevalcap on tokenised captions."""
+    given = predictions, references
+    return run_coco_bleu(*given) | run_coco_rouge(*given) | run_coco_cider(*given)
+
+
 def run_coco(predictions: list[str], references: list[list[str]]) -> Scores:
     """All three by pycocoevalcap, its Java tokenizer included."""
-    tokenised = tokenise_for_coco(predictions, references)
-    return run_coco_bleu(*tokenised) | run_coco_rouge(*tokenised) | run_coco_cider(*tokenised)
+    return run_coco_tokens(*tokenise_for_coco(predictions, references))
 
 
 def run_our_coco_bleu(predictions: list[str], references: list[list[str]]) -> Scores:
@@ -191,6 +208,8 @@ def _coco_contenders() -> list[Contender]:
     rows = [
         Contender("coco", peer, run_coco, is_peer=True),
         Contender("coco", ours, run_our_coco),
+        Contender("coco_tokens", peer, run_coco_tokens, is_peer=True, prepare=tokenise_for_coco),
+        Contender("coco_tokens", ours, run_our_coco, prepare=import_numpy),
     ]
     for family, (theirs, own) in pairs.items():
         rows.append(Contender(family, peer, theirs, is_peer=True, prepare=tokenise_for_coco))
