@@ -35,23 +35,11 @@ BUILT_IN = ("signal", "speech", "tags", "asr", "quality", "music")
 LISTENER = "listener"
 """Who decides domains where nobody labels sounds; the language model is not told what it says."""
 
-ADDS = {
-    "signal": "levels and silence",
-    "speech": "when somebody speaks",
-    "tags": "labels of sounds, and surer domains by them",
-    "asr": "what is said",
-    "quality": "how clean speech is (DNSMOS)",
-    "music": "tempo and key",
-    "classify": "language, emotion, accent, gender, age, genre, instruments, by any classifier",
-    "diarize": "who speaks when",
-    "separate": "speech that is heard without what is beside it",
-}
+_TABLES: Any = read_lists("audiocapbench.annotate", "experts.toml")
+ADDS: dict[str, str] = _TABLES["adds"]
 """What each expert that is built in would add."""
 
-TASKS = {
-    "S": ("language", "emotion", "accent", "gender", "age"),
-    "M": ("genre", "instruments", "mood"),
-}
+TASKS: dict[str, list[str]] = _TABLES["tasks"]
 """What classifiers of speech and of music are about; others hear every clip."""
 
 Said = Mapping[str, Finding]
