@@ -8,7 +8,7 @@ from pathlib import Path
 
 _HOLD = """
 import sqlite3, sys
-held = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=30)
+held = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=120)
 for words in sys.argv[2].split(";"):
     held.execute(words).fetchall()
 print("held", flush=True)

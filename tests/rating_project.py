@@ -148,7 +148,7 @@ class RatingServer:
     ) -> Reply:
         """One request; JSON where there is a body, bytes as they are."""
         place = urlsplit(self.address)
-        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=30)
+        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=120)
         sent = {"X-Requested-With": "audiocapbench", "Content-Type": "application/json"}
         sent |= {"Authorization": f"Bearer {token}"} if token is not None else {}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}

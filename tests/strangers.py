@@ -60,7 +60,7 @@ def why_not() -> str | None:
         return "only root can start commands of several users"
     tried = ["unshare", "-m", "-p", "-f", "mount", "-t", "proc", "-o", "hidepid=2", "proc", "/proc"]
     try:
-        done = subprocess.run(tried, check=False, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(tried, check=False, capture_output=True, text=True, timeout=180)
     except OSError as error:
         return f"no namespaces: {error}"
     return f"no namespaces: {done.stderr.strip()}" if done.returncode else None

@@ -29,7 +29,7 @@ ROOMS = (
 def modules_after(code: str) -> set[str]:
     script = f"{code}\nimport sys; print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=180
     )
     return set(done.stdout.split())
 

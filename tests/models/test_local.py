@@ -362,8 +362,8 @@ def test_the_next_batch_is_prepared_while_the_device_has_one(
     def patient(**given: Any) -> Any:
         # Its own tensors and, unless it is the last batch, those of the next are there.
         alone.append(len(given["input_ids"]))
-        assert prepared.acquire(timeout=60)
-        assert sum(alone) == 6 or prepared.acquire(timeout=60)
+        assert prepared.acquire(timeout=180)
+        assert sum(alone) == 6 or prepared.acquire(timeout=180)
         prepared.release()
         return generate(**given)
 

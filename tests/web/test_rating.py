@@ -501,7 +501,7 @@ HALF_SENT = {
 
 def half_sent(server: RatingServer, which: str) -> socket.socket:
     place = urlsplit(server.address)
-    found = socket.create_connection((place.hostname, place.port), timeout=30)
+    found = socket.create_connection((place.hostname, place.port), timeout=120)
     found.sendall(HALF_SENT[which].encode())
     return found
 
