@@ -15,7 +15,8 @@ class Held:
 
 def work():
     Held()
-    time.sleep(600)
+    for _ in range(6000):  # a signal just before a sleep waits for its end
+        time.sleep(0.1)
 
 cli._run = work
 cli.main()
