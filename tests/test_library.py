@@ -257,13 +257,12 @@ def test_the_notebook_runs_in_a_real_kernel(tmp_path: Path) -> None:
     settings = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(notebook, timeout=300, resources=settings).execute()
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    tables = [
-        output.data["text/html"]
-        for cell in cells
-        for output in cell.outputs
-        if "text/html" in output.get("data", {})
-    ]
+    outputs = [cell.outputs for cell in cells if cell.outputs]
+    assert [len(one) for one in outputs] == [1] * len(outputs)  # a result is shown once
+    assert all(one.data["text/plain"].strip() for (one,) in outputs)
+    tables = [one.data["text/html"] for (one,) in outputs if "text/html" in one.data]
     assert len(tables) >= 4
+    assert all('overflow-x:auto"><table>' in one and "<pre" not in one for one in tables)
     assert (tmp_path / "notebook.db").is_file()
 
 

@@ -66,7 +66,9 @@ def text_of(tables: Iterable[Table], width: int) -> str:
     from rich.console import Console
 
     stream = io.StringIO()
-    console = Console(file=stream, width=width, color_system=None, legacy_windows=False)
+    console = Console(
+        file=stream, width=width, color_system=None, legacy_windows=False, force_jupyter=False
+    )
     for table in tables:
         print_table(console, table)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
