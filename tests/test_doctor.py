@@ -11,6 +11,7 @@ import pytest
 from audiocapbench.library.doctor import EXTRAS, examine
 from audiocapbench.metrics.registry import METRICS, PRESETS, chosen_metrics, refusal
 from command import run_command
+from needs import needs
 from printed import ROOT
 
 KEY = "sk-a-key-that-nobody-may-see"
@@ -60,6 +61,14 @@ def test_an_extra_without_its_packages_is_brought_by_one_command(
         assert checks["extras", extra]["command"] == f"pip install 'audiocapbench[{extra}]'"
     assert checks["encoders", "tinybert"]["command"] == "pip install 'audiocapbench[sbert]'"
     assert not checks["formats", "audio: mp4 m4a aac webm wma and others"]["works"]
+
+
+def test_what_is_installed_works_and_a_command_says_all_that_its_use_needs() -> None:
+    checks = found()
+    if not (tags := checks["experts", "tags"])["works"] and "download" in tags["command"]:
+        assert tags["command"].endswith("--expert 'tags[trust=yes,download=yes]'")
+    needs("pycocoevalcap")  # a package without a file of its own
+    assert checks["extras", "coco"]["works"]
 
 
 def test_the_command_prints_one_document_and_reads_credentials(tmp_path: Path) -> None:

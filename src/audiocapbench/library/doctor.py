@@ -6,7 +6,6 @@ Each thing is tried as far as its use would refuse it; no download, no question,
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib.metadata import EntryPoint
 from typing import Any, NamedTuple
 
 from audiocapbench.annotate.experts import ADDS, set_up
@@ -76,7 +75,8 @@ def _tried_things() -> Iterator[tuple[str, str, str]]:
         yield "models", f"{name}/…" if one.any_model else name, _refusal(one.check_access)
         keys |= dict.fromkeys(one.key_names[:1], one.key_names)
     for name, point in sorted(plugins("models").items()):
-        yield "models", f"{name}/…", _refusal(_load_provider, point)
+        why = _refusal(lambda one=point: provider_of_plugin(one).check_access())
+        yield "models", f"{name}/…", why
     for name in [*METRICS, *sorted(plugins("metrics").keys() - METRICS)]:
         yield "metrics", name, refusal(name)
     for name in ("elements", *sorted(plugins("judges"))):
@@ -102,10 +102,6 @@ def _refusal(use: Callable[..., object], *given: Any) -> str:
 
 def _require(extra: str) -> None:
     require_packages(AudioCapBenchError, EXTRAS[extra][0], extra, *EXTRAS[extra][1:])
-
-
-def _load_provider(point: EntryPoint) -> None:
-    provider_of_plugin(point).check_access()
 
 
 def _set_up(expert: str) -> None:

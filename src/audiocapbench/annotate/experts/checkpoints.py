@@ -51,8 +51,8 @@ class _Weights:
             folder = snapshot(name, ExpertMissingError, download=bool(flags["download"]))
         if folder is None or not list(folder.glob(needed)):
             what = f"{folder or name} has no {needed}" if name else "no model is named"
-            own = "download=yes" if name == DEFAULT else f"model={name or 'ORG/NAME'},download=yes"
-            how = f"{what}: {expert}[model=FOLDER], or {expert}[{own}]"
+            own = "trust=yes" if name == DEFAULT else f"model={name or 'ORG/NAME'}"
+            how = f"{what}: {expert}[model=FOLDER], or {expert}[{own},download=yes]"
             raise ExpertMissingError(f"{expert} needs a checkpoint on this disk; {how}")
         if pickled and not self.trust:
             raise ExpertMissingError(f"{expert}: pickled weights may run code; write trust=yes")
