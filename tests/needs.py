@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
@@ -149,10 +150,15 @@ def _skip(what: str, command: str) -> NoReturn:
 def _is_there(package: str) -> bool:
     try:
         spec = find_spec(package)
-        # A folder of that name beside the tests is no package.
-        return spec is not None and spec.origin is not None
+        # A folder of that name beside the tests is no package, unless one was installed that has
+        # no file of its own, such as pycocoevalcap.
+        return spec is not None and (spec.origin is not None or _is_installed(package))
     except (ModuleNotFoundError, ValueError):  # its parent is missing; a test hides it
         return False
+
+
+def _is_installed(package: str) -> bool:
+    return _distribution(package) in {one.name for one in metadata.distributions()}
 
 
 def _distribution(package: str) -> str:

@@ -93,7 +93,7 @@ def test_the_java_of_java_home_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_a_missing_jar_is_named() -> None:
     needs("pycocoevalcap")
-    with pytest.raises(MetricError, match=r"spice needs .*no-such\.jar"):
+    with pytest.raises(MetricError, match=r"spice runs no-such\.jar, .*\[coco\]"):
         find_jar("spice", "no-such.jar")
 
 
