@@ -99,6 +99,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return ran_whole(config, collection_path) or None
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes name no test: what is packed anew has the second in it, and processes would differ."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The long files first; without those that ran already, where that is asked."""
     leave_out(config, items)
