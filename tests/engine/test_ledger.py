@@ -20,7 +20,7 @@ from fakes.openai_batches import OpenAIBatchServer, completion
 from folders import write_folder
 from whole_run import STORE, clip_of, finish
 
-MODEL = "openai/gpt-audio"
+MODEL, VARIABLE = "openai/gpt-audio", budget.BUDGET_VARIABLE
 
 
 @pytest.fixture
@@ -180,6 +180,41 @@ def test_a_process_keeps_to_the_variable_whatever_its_calls_are_given(
     monkeypatch.setenv("AUDIOCAPBENCH_BUDGET", "five")
     with pytest.raises(acb.AudioCapBenchError, match="AUDIOCAPBENCH_BUDGET is 'five'"):
         asked(place)
+
+
+@pytest.mark.usefixtures("keys")
+def test_what_a_process_may_spend_is_held_against_what_it_spent_and_not_earlier_ones(
+    place: Path, server: OpenAIBatchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.reply = bills = Bills(1, 500, 900)
+    monkeypatch.setenv("AUDIOCAPBENCH_BUDGET", "0.015")
+    before = 0.0
+    for _ in range(9):
+        monkeypatch.setattr(budget, "_process", budget._Process())  # as if it were another process
+        found = asked(place, batch=True)
+        spending = found.spending
+        assert spending.spent_usd == pytest.approx(bills.usd - before)
+        assert (spending.limit_usd, spending.over_usd, spending.overshoot) == (0.015, 0.0, None)
+        if found.stop is None:
+            break
+        words = f"the budget is spent: {budget.dollars(bills.usd - before)} of $0.015 of AUDIO"
+        assert spending.refusal.startswith(words)
+        before = bills.usd
+    assert bills.usd > 2 * 0.015
+    assert str(spending) == f"{budget.dollars(bills.usd - before)} of $0.015 of {VARIABLE}"
+
+
+def test_what_stops_a_question_is_named_also_where_others_of_the_process_are_in_flight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(budget, "_process", budget._Process(0.01, 0.03))
+    monkeypatch.setenv(VARIABLE, "0.04")
+    short = Budget()
+    short.refuse("m about s", 0.005)
+    assert short.refusal == (
+        "the budget is spent: $0.01 of $0.04 of AUDIOCAPBENCH_BUDGET, and asking m about s would "
+        "likely cost $0.005; up to $0.03 is set aside for what is out"
+    )
 
 
 def test_a_call_that_was_given_up_takes_nothing_from_what_waits_to_be_booked(

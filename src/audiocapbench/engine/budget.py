@@ -175,7 +175,7 @@ class Budget:
         said: Any = os.environ.get(BUDGET_VARIABLE, "").strip() or None
         with suppress(TypeError, ValueError):  # what is no number is refused as it is written
             said = float(said)
-        self._process_usd = _amount(BUDGET_VARIABLE, said)
+        self._process_usd, self._process = _amount(BUDGET_VARIABLE, said), _process
         self.project, self.start, self.in_batches = project or None, uuid.uuid4().hex, False
         self.command = self.start  # unless it can be told when it is started again
         self.own_usd, self.held_usd = spent_usd, 0.0
@@ -193,7 +193,11 @@ class Budget:
 
     @property
     def limit_usd(self) -> float:
-        return min(self._own_limit_usd, self._process_usd)
+        return self._process_usd if self._is_of_process else self._own_limit_usd
+
+    @property
+    def _is_of_process(self) -> bool:
+        return self._left[1] < self._left[0]
 
     @property
     def is_limited(self) -> bool:
@@ -207,6 +211,9 @@ class Budget:
 
     @property
     def spent_usd(self) -> float:
+        """What is spent of the limit: by this process, or by all for whom it holds."""
+        if self._is_of_process:
+            return round(self._process.spent_usd - sum(self._promised.values()), 12)
         return self.own_usd + self.others.spent_usd
 
     @property
@@ -216,13 +223,14 @@ class Budget:
 
     @property
     def left_usd(self) -> float:
-        own = self._own_limit_usd - self.own_usd - self.others.total_usd
-        return max(0.0, min(own, self._process_usd - _process.spent_usd))
+        return max(0.0, min(self._left))
 
     @property
     def spending(self) -> "Budget | None":
         """How it stands now, where it is limited; what is spent later does not change that."""
-        return copy(self) if self.is_limited else None
+        stood = copy(self)
+        stood._process, stood._promised = copy(self._process), dict(self._promised)
+        return stood if self.is_limited else None
 
     @property
     def over_usd(self) -> float:
@@ -230,7 +238,7 @@ class Budget:
 
     @property
     def overshoot(self) -> str | None:
-        if not self.over_usd or (self._earlier_usd or 0.0) > self.limit_usd:
+        if not self.over_usd or (self._earlier_usd or 0.0) > self._own_limit_usd:
             return None  # it was not this start
         spent = f"{dollars(self.spent_usd)} was spent of a budget of {dollars(self.limit_usd)}"
         if not self.beyond:
@@ -249,15 +257,17 @@ class Budget:
         )
 
     def __str__(self) -> str:
-        limit = f" of {dollars(self.limit_usd)}" if self.is_limited else ""
-        earlier_usd = 0.0 if self.is_limited else self._earlier_usd or 0.0
-        return f"{dollars(max(0.0, self.spent_usd - earlier_usd))}{limit}{self.whose}"
+        if self.is_limited:
+            return f"{dollars(self.spent_usd)} of {self.limit}"
+        spent = dollars(max(0.0, self.spent_usd - (self._earlier_usd or 0.0)))
+        return f"{spent} of project {self.project}" if self.project else spent
 
     @property
-    def whose(self) -> str:
-        if self.limit_usd < self._own_limit_usd:
-            return f" of {BUDGET_VARIABLE}"
-        return f" of project {self.project}" if self.project else ""
+    def limit(self) -> str:
+        """In words, with whose it is."""
+        project = self.project and f"project {self.project}"
+        whose = BUDGET_VARIABLE if self._is_of_process else project
+        return f"{dollars(self.limit_usd)} of {whose}" if whose else dollars(self.limit_usd)
 
     def to_dict(self) -> dict[str, Any]:
         names = ("limit_usd", "spent_usd", "over_usd", "estimated")
@@ -296,7 +306,10 @@ class Budget:
             is_last = alone and not self.others.in_flight_usd and self._fits(expected)
             if is_last or (not teaching and self._fits(held_usd)):
                 alone_usd = self.own_usd + expected if alone else inf
-                self._take(known, held_usd)
+                self.held_usd += held_usd
+                self._process.held_usd += held_usd
+                self.in_flight += 1
+                known.in_flight += 1
                 try:
                     others = await book(self.own_usd + self.held_usd, alone_usd)
                 except BaseException:
@@ -339,22 +352,16 @@ class Budget:
     def add_lines(self, usd: float) -> None:
         """Set aside for lines that are yet to be sent; less than nothing where they are."""
         self.lines_usd += usd
-        _process.held_usd = max(0.0, _process.held_usd + usd)
-
-    def _take(self, known: CostHistory, held_usd: float) -> None:
-        self.held_usd += held_usd
-        _process.held_usd += held_usd
-        self.in_flight += 1
-        known.in_flight += 1
+        self._process.held_usd = max(0.0, self._process.held_usd + usd)
 
     def settle(self, known: CostHistory, held_usd: float, cost_usd: float) -> None:
         if held_usd:
             self.in_flight -= 1
             known.in_flight -= 1
-            _process.held_usd = max(0.0, _process.held_usd - held_usd)
+            self._process.held_usd = max(0.0, self._process.held_usd - held_usd)
             self.held_usd = max(0.0, self.held_usd - held_usd) if self.in_flight else 0.0
         self.own_usd += cost_usd
-        _process.spent_usd += cost_usd
+        self._process.spent_usd += cost_usd
         if self._settled is not None:
             self._settled.set()
             self._settled = None
@@ -363,37 +370,36 @@ class Budget:
         """What lines of a batch may cost, which was sent, is in the ledger alone."""
         self._promised |= rows
         total = sum(rows.values())
-        _process.spent_usd += total
+        self._process.spent_usd += total
         self.others = self.others._replace(batches_usd=self.others.batches_usd + total)
 
     def let_go(self, mark: str, brought: Collection[str] = ()) -> None:
         """Lines of a batch that bring nothing are not paid for."""
-        for row in [one for one in self._promised if one.startswith(mark[:32])]:
-            if row not in brought:
-                self.brought(row, 0.0)
+        for row in {one for one in self._promised if one.startswith(mark[:32])} - {*brought}:
+            self.brought(row, 0.0)
 
     def brought(self, row: str, cost_usd: float) -> None:
         if row in self._promised:
-            _process.spent_usd += cost_usd - self._promised.pop(row)
+            self._process.spent_usd += cost_usd - self._promised.pop(row)
+
+    @property
+    def _left(self) -> tuple[float, float]:
+        """What is neither spent nor set aside of this budget, and of the process's."""
+        own = self.own_usd + self.held_usd + self.lines_usd + self.others.total_usd
+        everything = self._process.spent_usd + self._process.held_usd
+        return self._own_limit_usd - own, self._process_usd - everything
 
     def _fits(self, usd: float) -> bool:
-        own = self.own_usd + self.held_usd + self.lines_usd + self.others.total_usd + usd
-        everything = _process.spent_usd + _process.held_usd + usd
-        return own <= self._own_limit_usd * ROUNDING and everything <= self._process_usd * ROUNDING
+        return usd <= min(self._left) + self.limit_usd * (ROUNDING - 1)
 
     def refuse(self, asked: str, expected: float) -> None:
         """Say why a question is not asked."""
         needs = f"asking {asked} would likely cost {dollars(expected)}"
-        spent_usd, limit_usd, whose = self.spent_usd, self._own_limit_usd, ""
-        if _process.spent_usd + expected > self._process_usd:
-            spent_usd, limit_usd = _process.spent_usd, self._process_usd
-            whose = f" of {BUDGET_VARIABLE}"
-        limit = f"{dollars(limit_usd)}{whose}"
-        words = f"a budget of {limit} is too small: {needs}; allow more"
-        if spent_usd or self.others.batches_usd:
-            words = f"the budget is spent: {dollars(spent_usd)} of {limit}, and {needs}"
-            if (batches := self.others.batches_usd) and not whose:
-                words += f"; up to {dollars(batches)} is promised to batches"
+        aside = round(self.limit_usd - min(self._left) - self.spent_usd, 12)
+        words = f"a budget of {self.limit} is too small: {needs}; allow more"
+        if self.spent_usd or aside:
+            words = f"the budget is spent: {dollars(self.spent_usd)} of {self.limit}, and {needs}"
+            words += f"; up to {dollars(aside)} is set aside for what is out" if aside else ""
         self.refusal = words
 
 
@@ -412,8 +418,6 @@ def _amount(name: str, given: Any) -> float:
 
 def dollars(usd: float) -> str:
     """An amount to a hundredth of a cent, or to as many digits as tell it from nothing."""
-    if 0 < usd < 1e-9:
-        return "less than $0.000000001"
     digits = 4 if usd >= 0.01 or usd == 0 else 2 - floor(log10(usd))
     text = f"{usd:.{digits}f}".rstrip("0")
     whole, _, part = text.partition(".")

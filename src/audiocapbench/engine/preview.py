@@ -98,9 +98,8 @@ class Forecast(NamedTuple):
             yield f"{takes}{enough if self.rounds > 1 else ''}."
         spent = dollars(budget.spent_usd)
         if budget.is_limited:
-            limit = f"{dollars(budget.limit_usd)}{budget.whose}"
             already = f", and {spent} is spent" if budget.spent_usd else ""
-            yield f"The budget is {limit}{already}; the run stops before it is overspent."
+            yield f"The budget is {budget.limit}{already}; the run stops before it is overspent."
         elif budget.project:
             yield f"{spent} is booked on {budget.project} so far, and no --budget limits it."
         if self.samples and self.likely_usd > self.left_usd:

@@ -164,6 +164,7 @@ def score_controls(
 def control_report(scores: ControlScores) -> Findings:
     rows: list[Row] = []
     apart: list[Row] = []
+    effects = {"medians_apart": lambda one, two: float(np.median(one) - np.median(two)), "auc": auc}
     for metric, own in scores.known.items():
         for kind, values in own.items():
             low, high = np.quantile(values, [0.25, 0.75]).tolist()
@@ -183,7 +184,7 @@ def control_report(scores: ControlScores) -> Findings:
             )
         for first, second in ((one, two) for one, two in _ORDER if two in own):
             apart.append({"metric": metric, "first": first, "second": second})
-            for name, effect in (("medians_apart", _medians_apart), ("auc", auc)):
+            for name, effect in effects.items():
                 interval = effect_interval(effect, own[first], own[second])
                 apart[-1][name] = ValueWithInterval(effect(own[first], own[second]), interval)
     categories = np.unique(scores.categories).tolist()
@@ -243,7 +244,3 @@ async def _answer(benchmark: Benchmark, kind: str, samples: Sequence[Sample]) ->
     control.follow_rules(benchmark.traits.controls)
     control.prepare(benchmark.samples)
     return [await control.answer(Question(one.id, one.instruction, None)) for one in samples]
-
-
-def _medians_apart(first: FloatArray, second: FloatArray) -> float:
-    return float(np.median(first) - np.median(second))
