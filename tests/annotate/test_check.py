@@ -116,6 +116,11 @@ def test_a_good_annotation_passes_every_rule_in_every_domain() -> None:
         ({"Sound_Caption": "A dog barks beside Lena Brook."}, "wording", "names somebody"),
         ({"Sound_Caption": "A guitar is strummed near a dog."}, "agreement", "claims music"),
         ({"QA_Pair_1_answer": "Cannot be determined"}, "wording", "says nothing"),
+        ({"QA_Pair_1_answer": "No way to tell"}, "wording", "says nothing"),
+        ({"QA_Pair_1_answer": "Not discernible"}, "wording", "says nothing"),
+        ({"Main_Caption": "Access denied to the dog."}, "wording", "speaks of itself"),
+        ({"Main_Caption": "Weighing all labels, a dog barks."}, "wording", "speaks of itself"),
+        ({"Main_Caption": "A dog barks under a violet-grey sky."}, "wording", "pictures"),
         (
             {"Speech_Caption": "A dog barks", "Speech_Caption_Variants_1": "Barks of a dog"}
             | {"Speech_Caption_Variants_2": "One hears a dog"},

@@ -114,6 +114,8 @@ CLAIMS = {
     "What time is it?": "speech",
     "Merci beaucoup.": "speech",
     "Thank you.": "speech",
+    "Turn left at the corner.": "speech",
+    "Nobody knows where the money went.": "speech",
     "He went to the store and bought milk.": "speech",
     "Once upon a time there was a king.": "speech",
     "Dinner is ready!": "speech",
