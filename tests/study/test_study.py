@@ -200,7 +200,7 @@ def test_a_study_at_its_limit_says_so_writes_what_there_is_and_goes_on(place: Pa
     assert told["most_usd"] > told["likely_usd"] > told["budget"]["limit_usd"] == 0.5
     none = study(0.0001, "--yes")
     assert (none.returncode, none.stdout) == (1, "")
-    assert "a budget of $0.0001 is too small" in none.stderr
+    assert "a budget of $0.0001 of project Three controls is too small" in none.stderr
     some = study(0.2, "--yes")
     assert some.returncode == 1, some.stderr
     assert "In all about $2.256, at most $" in some.stderr
