@@ -138,8 +138,7 @@ def test_ctrl_c_once_with_a_full_disk_ends_soon_and_keeps_all_in_a_file(
     place: Path, server: OpenAIServer
 ) -> None:
     go = held_back(server)
-    model, *more = options(server)
-    process = start_patient(place, *run_words(model, more))
+    process = start(place, *options(server))
     wait_until(lambda: len(server.requests) == 4)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (8192, 8192))
     go.set()
