@@ -198,3 +198,17 @@ def test_other_shells_have_a_script_too(shell: str) -> None:
     done = run_command(env=settings, program=partial(app, prog_name=PROGRAM))
     assert "_AUDIOCAPBENCH_COMPLETE" in done.stdout
     assert PROGRAM in done.stdout
+
+
+def test_a_file_that_is_written_is_looked_at_before_anything_is_done(
+    everything: dict[tuple[str, ...], Any],
+) -> None:
+    writes = re.compile(r"(also )?(write|draw)|where to write|pairs as|the table to vote", re.I)
+    options = [
+        (" ".join([*path, one.name]), one.callback)
+        for path, command in everything.items()
+        for one in command.params
+        if one.metavar == "FILE" and writes.match(getattr(one, "help", None) or "")
+    ]
+    assert len(options) > 12
+    assert not [name for name, own in options if getattr(own, "__name__", "") != "writable"]

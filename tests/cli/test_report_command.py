@@ -113,7 +113,7 @@ def test_a_page_never_takes_the_place_of_what_it_reads(place: Path, name: str) -
 def test_a_page_that_cannot_be_written_is_said_plainly(place: Path) -> None:
     done = call("1", "--out", "no/where.html", "--audio", "none")
     assert done.returncode == 2
-    assert "no/where.html: cannot be written (No such file or directory)" in done.stderr
+    assert "no/where.html: cannot be written; name a file in a folder that is there" in done.stderr
 
 
 def test_samples_and_clips_are_counted_apart(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from audiocapbench.data.outcome import Status
+from audiocapbench.errors import StoreError
 from audiocapbench.store import Store
 from audiocapbench.store.claims import TaskKey, Worker
 from audiocapbench.store.ledger import Reservation, Scope
@@ -83,6 +84,11 @@ def test_a_run_that_is_not_clear_is_refused(store: str) -> None:
     assert done.returncode == 2
     assert "has no run of the name, tag or model 'secnd'" in done.stderr
     assert "second" in done.stderr
+    with (
+        pytest.raises(StoreError, match=r"run 1 is the number 1, without quotes"),
+        Store.open(store) as kept,
+    ):
+        kept.run_called("1")
     assert "writer" not in call("show", "writer", "--store", store).stdout, "trials have numbers"
 
 

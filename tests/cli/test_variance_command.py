@@ -152,6 +152,7 @@ def test_power_turns_a_difference_into_clips_and_back(store: str) -> None:
     assert stricter["alpha"] == pytest.approx(0.005)
     assert stricter["clips"] > 1.5 * needed["clips"]
     every = told(store, "power", "--metric", "meteor", "--clips", "200")
+    assert every["benchmark"] == "made", "nobody named it"
     assert len(every["pairs"]) == 3
     assert every["sd"] == sorted(one["sd"] for one in every["pairs"])[1]
     code, out, _ = call(store, *words, "--difference", "0.05")

@@ -1,6 +1,7 @@
 """Files in TOML: what is wrong is said at once, a sentence each, whatever was written."""
 
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from pydantic import Field
@@ -64,6 +65,18 @@ size = 9
         " line 4: words.a: is 1: input should be a valid string",
         " line 2: nmae: is no key; did you mean 'name'? Keys here are name, folder, limit, part, "
         "inner, words",
+    ]
+
+
+def test_a_list_with_wrong_parts_is_not_also_said_to_lack_them(tmp_path: Path) -> None:
+    class Parts(TomlTable, frozen=True):
+        part: Annotated[tuple[Part, ...], Field(min_length=2)]
+
+    (tmp_path / "a.toml").write_text("[[part]]\n[[part]]\nsize = 'x'\n")
+    with pytest.raises(DatasetError) as caught:
+        read_toml(tmp_path / "a.toml", Parts, DatasetError)
+    assert str(caught.value).splitlines() == [
+        f"{tmp_path / 'a.toml'} line 3: part 2: size: is 'x': input should be a valid integer"
     ]
 
 

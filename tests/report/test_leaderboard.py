@@ -353,6 +353,9 @@ def test_pages_show_the_scores_that_a_difference_is_of(store: Store) -> None:
 def test_an_empty_store_says_so(store: Store) -> None:
     with pytest.raises(ReportError, match=r"has no run; 'audiocapbench runs --store :memory:'"):
         build_leaderboard(store)
+    put_run(store, made("one", 0, 0.5), SAMPLES, "folder/tones")
+    with pytest.raises(ReportError, match=r"of tones \(did you mean 'folder/tones'"):
+        build_leaderboard(store, benchmark="tones")
     with pytest.raises(ReportError, match="has no run of nothing"):
         build_leaderboard(store, benchmark="nothing")
 

@@ -34,7 +34,7 @@ _ALL, _SAID = ",".join(_KINDS), "; ".join(f"{name}: {one}" for name, one in _KIN
 def corrupt(
     captions: Path,
     *,
-    out: Path,
+    out: options.NewFile,
     kinds: Annotated[str, Option(metavar="A,B", help=f"What to change. {_SAID}.")] = _ALL,
     per_kind: Annotated[int | None, Option(min=2)] = None,
     seed: int = 42,

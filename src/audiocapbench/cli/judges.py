@@ -107,7 +107,7 @@ def sensitivity(
     seed: int = 0,
     repeats: options.Repeats = 3,
     judge_hears: bool = False,
-    out: Path | None = None,
+    out: options.MaybeNewFile = None,
     session: options.Session,
     json: bool = False,
 ) -> None:
@@ -206,7 +206,7 @@ def calibrate(
     metric: str | None = None,
     next_: Annotated[int | None, Option("--next", min=1)] = None,
     seed: int = 0,
-    out: Path | None = None,
+    out: options.MaybeNewFile = None,
     dimension: str = "overall",
     scale: Annotated[Any, Option(parser=_scale)] = "0:10",
     category: str | None = None,
@@ -347,7 +347,7 @@ def controls(
     metrics: options.Metrics = None,
     samples: SampleOptions,
     clips: ClipOptions,
-    figure: Path | None = None,
+    figure: options.MaybeNewFile = None,
     json: bool = False,
 ) -> None:
     """See how far metrics set right answers apart from safe and wrong ones, on any benchmark.
@@ -404,7 +404,7 @@ def agreement(file: str, *, at: options.StoreOptions) -> None:
 def export(
     project: str,
     *,
-    out: Path | None = None,
+    out: options.MaybeNewFile = None,
     form: Literal["csv", "jsonl", "votes"] = "csv",
     dimension: str | None = None,
     gold: bool = False,

@@ -173,8 +173,8 @@ def compare(
 def gate(
     file: Path,
     *,
-    junit: Path | None = None,
-    markdown: Path | None = None,
+    junit: options.MaybeNewFile = None,
+    markdown: options.MaybeNewFile = None,
     at: options.StoreOptions,
 ) -> None:
     """Test what a file says must hold of runs, and exit by it, for CI.
@@ -190,7 +190,7 @@ def gate(
     from audiocapbench.report.gate import check_gates, read_gates
 
     for written in (junit, markdown):
-        options.refuse_overwriting(written, [file, options.store_file(at.store)])
+        options.refuse_overwriting(written, [file])
     gates = read_gates(file)
     with at.open() as store:
         found = check_gates(store, gates.gate, gates.alpha)
@@ -217,7 +217,7 @@ def subset(
     metric: str | None = None,
     judge: str | None = None,
     seed: Annotated[int, Option(min=0)] = 0,
-    out: Path | None = None,
+    out: options.MaybeNewFile = None,
     use: Path | None = None,
     at: options.StoreOptions,
 ) -> None:
@@ -304,7 +304,7 @@ def variance(
         found = [report.noise_of_runs(name, one, scorer) for name, one in named]
         if ratings is not None:
             found.append(report.noise_of_people(kept.ratings.opinions(ratings), rating_usd))
-    at.show(report.variance_report(found, scorer, spend))
+    at.show(report.variance_report(found, scorer, spend, entries[0].run.benchmark))
     if ratings is None:
         say("Raters are not measured; --ratings names a file of ratings, or a rating project.")
 

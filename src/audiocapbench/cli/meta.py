@@ -57,8 +57,8 @@ def _try_on_pairs(
     data: options.ClipFolder = None,
     follow_links: bool = False,
     asked: TrialOptions,
-    html: Path | None = None,
-    per_pair: Path | None = None,
+    html: options.MaybeNewFile = None,
+    per_pair: options.MaybeNewFile = None,
     session: options.Session,
     json: bool = False,
 ) -> None:
@@ -335,14 +335,14 @@ def _search_blind(
 @options.command(meta_app.command)
 def build(
     *,
-    out: Path,
+    out: options.NewFile,
     captions: Path | None = None,
     machine: list[str] | None = None,
     votes: Path | None = None,
     least_votes: Annotated[int, Option(min=1)] = 2,
     voters: Annotated[int, Option(min=1)] = 3,
     scorer: Annotated[str | None, Option("--filter")] = None,
-    sources: Path | None = None,
+    sources: options.MaybeNewFile = None,
     data: options.ClipFolder = None,
     seed: int = 42,
     session: options.Session,

@@ -104,6 +104,12 @@ def _run_numbers(ctx: typer.Context, given: Any) -> Any:
     return number
 
 
+def writable(given: Path | None) -> Path | None:
+    if given is not None:
+        check_writable(given)
+    return given
+
+
 _SEE = "by number, name, tag or model (its newest); see 'audiocapbench runs'."
 
 
@@ -137,6 +143,8 @@ Store = Annotated[  # eager, so that a run can be looked up while the arguments 
     str, Option(is_eager=True, callback=_own_store, envvar="AUDIOCAPBENCH_STORE")
 ]
 Engine = Annotated[str, Option(callback=_engine)]
+NewFile = Annotated[Path, Option(callback=writable)]
+MaybeNewFile = Annotated[Path | None, Option(callback=writable)]
 Track = Annotated[
     list[str] | None, Option(autocompletion=lambda: ["wandb", "mlflow", "tensorboard"])
 ]
@@ -228,7 +236,7 @@ class Outputs:
         per_sample (FILE): Write each sample's answer, scores and reasons as CSV or JSONL.
     """
 
-    per_sample: Path | None = None
+    per_sample: MaybeNewFile = None
     track: Track = None
     json: bool = False
 
@@ -239,8 +247,6 @@ class Outputs:
         kind = self.per_sample.suffix.lower() if self.per_sample is not None else ""
         if kind not in ("", *DELIMITERS, *JSON_LINES):
             raise AudioCapBenchError(f"--per-sample writes CSV, TSV and JSONL, and no {kind}")
-        if self.per_sample is not None:
-            check_writable(self.per_sample)
         if self.track:
             from audiocapbench.bridges.trackers import check_trackers
 
@@ -272,7 +278,7 @@ class StoreOptions:
 @dataclass(frozen=True)
 class Shown(StoreOptions):
     form: Annotated[Format, Option("--format")] = Format.TABLE
-    out: Path | None = None
+    out: MaybeNewFile = None
 
     @property
     def format(self) -> Format:
@@ -331,7 +337,7 @@ def command(
     ``limit (N): At most so many.`` is the help of ``--limit N``. A parameter whose type is a
     dataclass or a TypedDict stands for an option of each of its fields; an option that the
     function itself has under the same name comes before such a field, which has its default then.
-    A file that is written (``out``, ``per_sample``) is never the store. ``add`` is the ``command``
+    A file that is written (``NewFile``) can be, and is never the store. ``add`` is the ``command``
     or ``callback`` of an app; the callback is what a group does alone.
     """
 
@@ -347,14 +353,16 @@ def command(
                 if field.name not in own:
                     declared.append(_declared(field, _read_help(group)[1] | helps))
 
+        written = [one.name for one in declared if _option(one).callback is writable]
+
         @wraps(function)
         def call(**given: Any) -> Any:
             context: typer.Context | None = given.pop("ctx", None)  # none where Python calls it
             if context is not None and context.invoked_subcommand is not None:
                 return None
             _started.set(context)
-            for written in (given.get("out"), given.get("per_sample")) if "store" in given else ():
-                refuse_overwriting(written, [store_file(given["store"])])
+            for out in written if "store" in given else ():
+                refuse_overwriting(given[out], [store_file(given["store"])])
             values = {name: given.pop(name) for name in own if name in given}
             groups = {name: one.annotation for name, one in own.items() if name not in values}
             made = {name: _made(groups[name], given) for name in groups}
@@ -396,6 +404,10 @@ def _made(group: Any, given: dict[str, Any]) -> Any:
     kinds = get_type_hints(group)
     inner = {name: _made(kind, given) for name, kind in kinds.items() if _is_group(kind)}
     return group(**inner, **{name: given[name] for name in kinds if name in given})
+
+
+def _option(declared: Parameter) -> Any:
+    return get_args(declared.annotation)[1]
 
 
 @cache

@@ -31,9 +31,9 @@ site_app = add_group("site")
 def report(
     runs: options.RunsArgument,
     *,
-    out: Path = Path("report.html"),
+    out: options.NewFile = Path("report.html"),
     audio: Literal["auto", "none", "link", "embed"] = "auto",
-    card: Path | None = None,
+    card: options.MaybeNewFile = None,
     title: str | None = None,
     by: str | None = None,
     published: bool = False,

@@ -218,7 +218,7 @@ def _race_table(result: "RaceResult") -> Table:
 @options.command(app.command)
 def demo(
     *,
-    out: Path = Path("demo-report.html"),
+    out: options.NewFile = Path("demo-report.html"),
     fresh: bool = False,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:

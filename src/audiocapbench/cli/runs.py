@@ -307,7 +307,7 @@ def show_benchmarks(
     names: list[str],
     *,
     by: str = "category",
-    map_file: Annotated[Path | None, Option("--map")] = None,
+    map_file: Annotated[Path | None, Option("--map", callback=options.writable)] = None,
     encoder: str = "caption2vec",
     sample: Annotated[int, Option(min=1)] = 2000,
     clips: ClipOptions,

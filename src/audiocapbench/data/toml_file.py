@@ -98,7 +98,11 @@ def _said(
 ) -> dict[tuple[tuple[Any, ...], str], dict[str, None]]:
     """What is wrong by its keys, and what each might be instead, such as text or a list."""
     found: dict[tuple[tuple[Any, ...], str], dict[str, None]] = {}
-    for one in error.errors(include_url=False):
+    wrong = error.errors(include_url=False)
+    inner = {one["loc"][:depth] for one in wrong for depth in range(len(one["loc"]))}
+    for one in wrong:
+        if one["loc"] in inner:  # what is wrong with its parts says more than that it lacks them
+            continue
         keys, here, kind = list[Any](), given, one["type"]
         for part in one["loc"]:  # in which names of types are no keys
             within = isinstance(here, list if isinstance(part, int) else dict)

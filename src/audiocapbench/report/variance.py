@@ -77,7 +77,9 @@ def read_entries(
     return tables, scorer  # type: ignore[return-value]
 
 
-def variance_report(found: Sequence[Noise], scorer: Scorer, spend: float) -> Findings:
+def variance_report(
+    found: Sequence[Noise], scorer: Scorer, spend: float, benchmark: str
+) -> Findings:
     form, rows, entries, notes = f".{scorer.digits}f", list[Row](), list[Row](), list[str]()
     finer = f".{scorer.digits + 1}f"
     for one in found:
@@ -104,8 +106,14 @@ def variance_report(found: Sequence[Noise], scorer: Scorer, spend: float) -> Fin
         entries.append(entry | {"next": min(bought)[1]})
     columns: list[Column | str] = ["of", "source", "n", Column("sd", form=form)]
     columns += [Column("share", "of the error", "%"), Column("note", wraps=True)]
-    title = f"Where the noise in {scorer.label} comes from"
-    facts = {"scorer": scorer.label, "spend": spend, "entries": entries, "notes": notes}
+    title = f"Where the noise in {scorer.label} comes from, on {benchmark}"
+    facts = {
+        "benchmark": benchmark,
+        "scorer": scorer.label,
+        "spend": spend,
+        "entries": entries,
+        "notes": notes,
+    }
     return Findings([Table(title, rows, columns, notes, "variance")], facts)
 
 
@@ -212,8 +220,16 @@ def power_report(
     many = "More than a billion" if clips is None else f"{clips:,}"
     level = f"two-sided, alpha {power.ALPHA:g}{f' over {tests} tests' * (tests > 1)}"
     seen = f"a true difference of {difference:{form}} in {100 * power.POWER:g} % of cases"
-    title = f"How far {scorer.label} of two models differs from clip to clip: median {sd:{form}}"
-    facts = {"scorer": scorer.label, "sd": sd, "difference": difference, "clips": clips}
+    benchmark = widest.run.benchmark
+    title = f"How far {scorer.label} of two models differs from clip to clip of {benchmark}: "
+    title += f"median {sd:{form}}"
+    facts = {
+        "benchmark": benchmark,
+        "scorer": scorer.label,
+        "sd": sd,
+        "difference": difference,
+        "clips": clips,
+    }
     facts |= {"alpha": alpha, "power": power.POWER, "repeats": times}
     columns: list[Column | str] = ["a", "b", "clips", Column("sd", form=form)]
     notes = [f"{many} clips{asked} show {seen} ({level})."]

@@ -125,9 +125,12 @@ class Store(StoreRepository):
             raise StoreError(f"{text!r} may be any of these runs: {several}; give a number")
         if not runs:
             known = [name for one in lines for name in (one.name, one.model, *one.tags) if name]
+            near = did_you_mean(text, known)
+            if text in (str(one.id) for one in lines):
+                near = f" (run {text} is the number {text}, without quotes)"
             raise StoreError(
-                f"{self.name} has no run of the name, tag or model {text!r}"
-                f"{did_you_mean(text, known)}; 'audiocapbench runs{self.option}' lists them"
+                f"{self.name} has no run of the name, tag or model {text!r}{near}; "
+                f"'audiocapbench runs{self.option}' lists them"
             )
         numbers = sorted(line.id for line in runs)
         return numbers[-1], numbers

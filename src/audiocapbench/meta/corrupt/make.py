@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.records import table_text
 from audiocapbench.errors import DatasetError
-from audiocapbench.files import check_writable, write_file
+from audiocapbench.files import write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import add_events, change_times, drop_events, swap_orders
@@ -100,10 +100,9 @@ _PREFERRED = {None: "", 0: "a", 1: "b"}
 
 
 def check_form(path: Path, forms: Sequence[str] = (*TABLES, ".json")) -> None:
-    """Refuse a file whose form is not known or that cannot be written, before anything is made."""
+    """Refuse a file whose form is not known, before anything is made."""
     if path.suffix.lower() not in forms:
         raise DatasetError(f"{path}: pairs are written as {', '.join(forms)}; name one of them")
-    check_writable(path)
 
 
 def pair_table(

@@ -22,7 +22,7 @@ from audiocapbench.benchmarks.captioning import (
 from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Sample
-from audiocapbench.errors import ReportError
+from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.meta.over_blind import blind_warnings
 from audiocapbench.metrics import find_metric
@@ -76,7 +76,8 @@ def build_leaderboard(
     shown = [[store.run(number)] for number in runs] or _runs(store, benchmark, all_runs, notes)
     results = published_results(benchmark or AUDIOCAPBENCH) if published else None
     if not shown and results is None:
-        of = f" of {benchmark}" if benchmark else ""
+        near = did_you_mean(benchmark or "", {one.benchmark for one in store.runs()})
+        of = f" of {benchmark}{near}" if benchmark else ""
         advice = f"'audiocapbench runs{store.option}' lists them."
         raise ReportError(" ".join([f"{store.name} has no run{of};", advice, *notes]))
     reader = TableReader(store)

@@ -10,7 +10,7 @@ import numpy as np
 
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import ReportError, check_known
-from audiocapbench.files import check_writable, write_file
+from audiocapbench.files import write_file
 from audiocapbench.grouping import grouped
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.plugins import require_packages
@@ -51,10 +51,9 @@ def write_figures(
 
 
 def figure_writer(path: Path, scale: float = _SCALE) -> Callable[[str], int]:
-    """What writes a sheet into a file, in the format of its suffix; wrong paths fail at once."""
+    """What writes a sheet into a file, in the format of its suffix; wrong formats fail at once."""
     [kind] = formats(path.suffix.removeprefix(".") or "svg")
     convert = _converter(kind, scale)
-    check_writable(path)
     return lambda sheet: write_file(path, convert(sheet))
 
 
