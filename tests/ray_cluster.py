@@ -13,7 +13,18 @@ from tempfile import TemporaryDirectory
 
 from needs import needs
 
-_RAY = "import sys; from ray.scripts.scripts import main; sys.exit(main())"
+# As ``ray start`` is where neither ray[client] nor ray[default] is installed: their servers, which
+# nobody asks here, take a third of what a node costs.
+_RAY = """
+import sys
+from ray._private import utils
+from ray.scripts import scripts
+
+utils.get_dashboard_dependency_error = lambda: ImportError("not wanted")
+scripts.get_ray_client_dependency_error = utils.get_dashboard_dependency_error
+sys.exit(scripts.main())
+"""
+_HEAD = ("--head", "--include-dashboard=false", "--no-monitor")
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     # A dead node refuses at once, and is noticed in a second or two instead of a quarter of a
@@ -38,7 +49,7 @@ class LocalCluster:
             port = free.getsockname()[1]
         self.address = f"127.0.0.1:{port}"
         self._folder = folder
-        self.nodes = [self._start("--head", f"--port={port}", "--include-dashboard=false")]
+        self.nodes = [self._start(*_HEAD, f"--port={port}")]
         self._await_head()
 
     def add_node(self) -> int:
@@ -49,6 +60,7 @@ class LocalCluster:
     def _start(self, *words: str) -> subprocess.Popen[bytes]:
         where = ["--temp-dir", str(self._folder)] if "--head" in words else []
         sizes = ["--num-cpus=1", "--object-store-memory=80000000", "--disable-usage-stats"]
+        sizes.append("--include-log-monitor=false")
         with (self._folder / f"node-{len(words)}.log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-c", _RAY, "start", "--block", *words, *sizes, *where],
@@ -62,7 +74,7 @@ class LocalCluster:
     def _await_head(self) -> None:
         host, port = self.address.split(":")
         until = time.monotonic() + 120
-        while time.monotonic() < until:
+        while time.monotonic() < until and self.nodes[0].poll() is None:
             with socket.socket() as probe:
                 if probe.connect_ex((host, int(port))) == 0:
                     return

@@ -26,19 +26,24 @@ def plain_librosa() -> None:
         import_librosa()
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
+def write_place(folder: Path) -> Path:
     """Twelve clips, two of each source."""
-    clips = tmp_path / "clips"
-    clips.mkdir()
+    clips = folder / "clips"
+    clips.mkdir(parents=True)
     lines = ["file_name,domain,source,title,licence"]
     for number in range(12):
         write_tone(clips / f"{number:02}.wav", 200.0 + 10 * number)
         own = f"{DOMAINS[number % 4]},tape {number // 2},clip {number},CC0"
         lines.append(f"{number:02}.wav,{own}")
     (clips / "metadata.csv").write_text("\n".join(lines) + "\n")
-    expert_plugin.install(tmp_path)
-    return tmp_path
+    expert_plugin.install(folder)
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """The clips, of which nothing is known yet."""
+    return write_place(tmp_path)
 
 
 class Merger(OpenAIServer):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import signal
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import expert_plugin
-from annotate.conftest import Merger
+from annotate.conftest import Merger, write_place
 from annotate.test_merge import annotate, heard, merged
 from annotations import SOUNDS
 from audiocapbench.annotate.split import assign, read_shares
@@ -24,14 +25,25 @@ from needs import needs
 pytestmark = pytest.mark.slow  # servers and whole runs: seconds each
 
 
-@pytest.fixture
-def checked(place: Path, merger: Merger) -> Path:
-    """A folder of which everything passed."""
+@pytest.fixture(scope="module")
+def passed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of which everything passed, and beside it what was in it then."""
+    place = write_place(tmp_path_factory.mktemp("checked") / "place")
     heard(place)
-    merged(place, merger)
+    with Merger() as merger:
+        merged(place, merger)
     done = annotate(place, "check", "clips", "--clap", "none")
     assert done.returncode == 0, done.stderr
+    shutil.copytree(place, place.with_name("kept"))
     return place
+
+
+@pytest.fixture
+def checked(passed: Path) -> Path:
+    """The folder as it was, in the same place: a store knows clips by where they are."""
+    shutil.rmtree(passed)
+    shutil.copytree(passed.with_name("kept"), passed)
+    return passed
 
 
 def split(place: Path, *words: str) -> Any:
