@@ -78,7 +78,7 @@ def boxes(seen: Visit, selector: str) -> list[dict[str, float]]:
 
 
 def names(seen: Visit) -> list[str]:
-    found: list[str] = seen.page.locator("#leaderboard .board tbody .full").all_inner_texts()
+    found: list[str] = seen.page.locator("#leaderboard .board tbody .full").all_text_contents()
     return found
 
 
@@ -102,11 +102,17 @@ def test_thirteen_models_and_who_is_best_are_seen_at_once(visit: Opener, thirtee
     assert long.get_attribute("title").startswith(max(NAMES, key=len))
     width = "one => one.querySelector('.full').getBoundingClientRect().width"
     short = long.evaluate(width)
+    # Who offers it gives way to what it is called.
+    start, end = boxes(seen, "#leaderboard .link[title^=endpoint] .full span")
+    assert start["width"] < 40
+    assert end["width"] > 100
     long.focus()
     seen.page.keyboard.press("Shift+Tab")
     seen.page.keyboard.press("Tab")
     assert long.evaluate(width) > short + 100
     assert seen.page.locator(".board td.best").count() == 0
+    seen.page.click("#tab-costs")
+    assert all(one["height"] <= 42 for one in boxes(seen, "#costs .board tbody tr"))
     for size, wide in ((TABLET, 1024), (PHONE, 390)):
         seen.page.set_viewport_size(size)
         seen.page.reload()
@@ -116,6 +122,19 @@ def test_thirteen_models_and_who_is_best_are_seen_at_once(visit: Opener, thirtee
             seen.until(f"document.body.dataset.shown === '{tab}'")
             assert seen.page.evaluate("document.documentElement.scrollWidth") <= wide, tab
         assert all(one["height"] <= 42 for one in boxes(seen, "#leaderboard .board tbody tr"))
+
+
+def test_models_that_are_level_or_not_ranked_are_called_so(visit: Opener, tmp_path: Path) -> None:
+    for clips, said in ((20, "a/one is level with b/one (p = 1.0000)"), (6, "None is ranked")):
+        samples = made_samples(clips)
+        alike = {"rouge_l": {one.id: number / 40 for number, one in enumerate(samples)}}
+        with Store.open(str(tmp_path / f"{clips}.db")) as store:
+            runs = [put_run(store, MadeRun(name, alike), samples) for name in ("a/one", "b/one")]
+            page = tmp_path / f"{clips}.html"
+            html.write_report(store, gathered_runs(store, runs), page, title="Alike")
+        seen = visit(page.as_uri())
+        assert said in seen.page.inner_text(".lead .soft")
+        assert "audiocapbench leaderboard" not in seen.page.inner_text(".lead")
 
 
 def test_what_ranks_and_which_columns_are_shown_is_in_the_address(

@@ -76,7 +76,7 @@ def shown(seen: Visit, tab: str) -> None:
 
 def models(seen: Visit) -> list[str]:
     heads = seen.page.locator("#leaderboard .card >> nth=0 >> tbody th.model .link")
-    found: list[str] = heads.all_inner_texts()
+    found: list[str] = heads.all_text_contents()
     return found
 
 
@@ -126,7 +126,7 @@ def test_columns_sort_and_ties_are_drawn(visit: Opener, page: str) -> None:
     assert card.locator("th[aria-sort=ascending]").count() == 1
     card.get_by_role("button", name="model").click()
     seen.becomes(lambda: models(seen), sorted(ranked))
-    assert card.locator("tr.control th").inner_text().startswith("control/safe")
+    assert card.locator("tr.control th").text_content().startswith("control/safe")
 
 
 def test_bars_are_in_proportion(visit: Opener, page: str) -> None:

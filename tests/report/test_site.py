@@ -146,7 +146,7 @@ def page(folder: Path) -> str:
 
 def models(seen: Visit) -> list[str]:
     heads = seen.page.locator("#leaderboard .card >> nth=0 >> tbody th.model a.link")
-    found: list[str] = heads.all_inner_texts()
+    found: list[str] = heads.all_text_contents()
     return found
 
 

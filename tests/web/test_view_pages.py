@@ -150,10 +150,10 @@ def test_what_ranks_stays_while_runs_arrive(visit: Opener, tmp_path: Path) -> No
             seen.says("#leaderboard .notice", "would now be ranked by rouge_l")
             assert seen.page.input_value("#rank") == f"{JUDGE}: overall"
             names = seen.page.locator("#leaderboard .board tbody .full")
-            assert set(names.all_inner_texts()[:2]) == {"acme/alpha", "acme/beta"}
+            assert set(names.all_text_contents()[:2]) == {"acme/alpha", "acme/beta"}
             seen.page.click("#leaderboard .notice button")
             seen.says(".lead", "Ranked by rouge_l")
-            seen.until(lambda: names.all_inner_texts()[0].startswith("new/model"))
+            seen.until(lambda: names.all_text_contents()[0].startswith("new/model"))
             assert seen.page.locator("#leaderboard .notice").count() == 0
             seen.page.close()
 

@@ -107,13 +107,8 @@ def variance_report(
     columns: list[Column | str] = ["of", "source", "n", Column("sd", form=form)]
     columns += [Column("share", "of the error", "%"), Column("note", wraps=True)]
     title = f"Where the noise in {scorer.label} comes from, on {benchmark}"
-    facts = {
-        "benchmark": benchmark,
-        "scorer": scorer.label,
-        "spend": spend,
-        "entries": entries,
-        "notes": notes,
-    }
+    facts = {"benchmark": benchmark, "scorer": scorer.label, "spend": spend}
+    facts |= {"entries": entries, "notes": notes}
     return Findings([Table(title, rows, columns, notes, "variance")], facts)
 
 
@@ -223,14 +218,8 @@ def power_report(
     benchmark = widest.run.benchmark
     title = f"How far {scorer.label} of two models differs from clip to clip of {benchmark}: "
     title += f"median {sd:{form}}"
-    facts = {
-        "benchmark": benchmark,
-        "scorer": scorer.label,
-        "sd": sd,
-        "difference": difference,
-        "clips": clips,
-    }
-    facts |= {"alpha": alpha, "power": power.POWER, "repeats": times}
+    facts = {"benchmark": benchmark, "scorer": scorer.label, "sd": sd, "clips": clips}
+    facts |= {"difference": difference, "alpha": alpha, "power": power.POWER, "repeats": times}
     columns: list[Column | str] = ["a", "b", "clips", Column("sd", form=form)]
     notes = [f"{many} clips{asked} show {seen} ({level})."]
     return Findings([Table(title, rows, columns, notes, "pairs")], facts)

@@ -61,7 +61,8 @@ class LeaderboardView {
     if (test) {
       const order = board.models.map((_, model) => model).filter((model) => isNumber(board.ranking.places[model]?.rank)).sort((a, b) => board.ranking.places[a].rank - board.ranking.places[b].rank);
       const apart = order.slice(1).filter((model, place) => board.ranking.pairs.some((one) => one.different && one.first === order[place] && one.second === model)).length;
-      lines.push(`${label(first)} is ${fixed(test.difference, scorer.digits)} above ${label(second)}${board.ranking.by_zero ? " with failures as 0" : ""} (${chance(test.p_adjusted)}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
+      const above = test.difference > 0 ? `is ${fixed(test.difference, scorer.digits)} above` : "is level with";
+      lines.push(`${label(first)} ${above} ${label(second)}${board.ranking.by_zero ? " with failures as 0" : ""} (${chance(test.p_adjusted)}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
     }
     let words_ = board.verdict;
     if (!words_) {
@@ -72,7 +73,8 @@ class LeaderboardView {
       words_ = `${said} on ${count(cell?.n || board.samples, "sample")}.`;
       if (source.partial) lines.push("Who is surely better is being tested.");
       else if (board.models.length < 2) lines.push("Run another model on the same clips to see which is better.");
-      else if (!board.ranking.ranked) lines.push(`Not tested here by this score: “audiocapbench leaderboard ${scorer.judge ? "--judge" : "--metric"} '${plain(scorer.judge ?? scorer.label)}'” does.`);
+      else if (board.ranking.places.length) lines.push("None is ranked: the notes below say why.");
+      else lines.push(`Not tested here by this score: “audiocapbench leaderboard ${scorer.judge ? "--judge" : "--metric"} '${plain(scorer.judge ?? scorer.label)}'” does.`);
     }
     const by = `${board.ranking.ranked ? "Ranked" : "Sorted"} by ${plain(scorer.label)}${board.part ? ` on ${plain(board.part)}` : ""}, from 0 to ${scorer.max}.`;
     return make("section", "lead", foreign("p", "verdict", plain(words_)), foreign("p", "soft", [...lines, by].join(" ")));
@@ -270,7 +272,9 @@ class LeaderboardView {
   // One line however long the name is; all of it is seen on hover and focus.
   name(model) {
     const one = this.app.board.models[model];
-    const label = foreign("span", "full", plain(one.label));
+    // Where it is too long the middle gives way: by its end a model is told from others of its provider.
+    const cut = plain(one.label).lastIndexOf("/") + 1;
+    const label = foreign("span", "full", make("span", cut > 4 ? "start" : "", plain(one.label).slice(0, cut)), make("span", "", plain(one.label).slice(cut)));
     let element = make("span", "link", label);
     if (one.page) {
       element = make("a", "link", label);
