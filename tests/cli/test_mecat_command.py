@@ -119,6 +119,16 @@ def test_files_of_sub_tasks_are_one_model_beside_the_others(silent: Path) -> Non
     assert second["model"] == "b.jsonl"
 
 
+def test_a_sub_task_in_the_names_of_several_models_keeps_them_apart(silent: Path) -> None:
+    for name in ("a-long", "b-long"):
+        (silent / f"{name}.jsonl").write_text((silent / "a.jsonl").read_text())
+    (silent / "a_short.csv").write_text("clip0,A guitar.\nclip1,None\nclip2,None")
+    done = probe(silent, "a-long.jsonl", "b-long.jsonl", "a_short.csv")
+    assert done.returncode == 0, done.stderr
+    models = [one["model"] for one in json.loads(done.stdout)["reports"]]
+    assert models == ["a-long.jsonl, a_short.csv", "b-long.jsonl"]
+
+
 def test_two_files_of_one_sub_task_are_not_one_model(silent: Path) -> None:
     done = probe(silent, "a/long.json", "b/long.json")
     assert done.returncode == 2

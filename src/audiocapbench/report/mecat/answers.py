@@ -1,5 +1,6 @@
 """What the analyses read of score tables and files, and how stable DATE is on fewer answers."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -168,21 +169,24 @@ def answers_of_files(
 ) -> list[AnswerSet]:
     """The answers of each model that prediction files come from, as ``score`` takes them.
 
-    A file is a model; those given as ``SUBTASK=FILE``, or named so, are one model together.
+    A file is a model; those given as ``SUBTASK=FILE``, or whose names differ in a sub-task alone,
+    are one model together.
     """
-    together: dict[str, PredictionFile] = {}
-    models: list[list[PredictionFile]] = []
+    together: dict[object, dict[str, PredictionFile]] = {frozenset(): {}}
     parts = PARTS.get(base_name(benchmark), ())
-    for source in (PredictionFile.named(text, parts) for text in dict.fromkeys(files)):
-        if source.part is None:
-            models.append([source])
-        elif (other := together.setdefault(source.part, source)) is not source:
+    for text in dict.fromkeys(files):
+        source = PredictionFile.named(text, parts)
+        words = re.findall(
+            "[a-z0-9]+", source.path.stem.lower() if text == str(source.path) else ""
+        )
+        whose = text if source.part is None else frozenset(words) - {source.part}
+        model = together.setdefault(whose, {})
+        if (other := model.setdefault(source.part or "", source)) is not source:
             raise ReportError(
                 f"{other.path} and {source.path} both answer {source.part}; files of sub-tasks "
                 "are taken as one model's, so give those of one model at a time"
             )
-    if together:
-        models.insert(0, list(together.values()))
+    models = [list(model.values()) for model in together.values() if model]
     asked, about = Counter(one.category for one in items), Asked((one.id for one in items), parts)
     names = [", ".join(source.path.name for source in sources) for sources in models]
     if len(set(names)) < len(names):
