@@ -125,3 +125,14 @@ def test_import_knows_how_others_write_answers(write: Any, ending: str, tmp_path
     found = imported(tmp_path, path, path, "--model", "m", "--metrics", "rouge_l")
     assert found["metrics"]["rouge_l"]["score"] == 1.0
     assert found["n"] == 4
+
+
+def test_rows_of_predictions_and_answers_are_about_a_benchmark_of_the_shelf(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    as_audiobench(path)
+    found = imported(tmp_path, path, path, "--model", "m", "--benchmark", "wavcaps-test")
+    assert found["n"] == 4
+    assert found["metrics"]["rouge_l_coco"]["score"] == 1.0
+    given = ("--predictions", str(path), "--references", str(path), "--benchmark", "wavcaps-test")
+    done = run_command("score", *given, "--metrics", "rouge_l_coco", "--json")
+    assert json.loads(done.stdout)["metrics"]["rouge_l_coco"]["score"] == 1.0

@@ -191,6 +191,7 @@ def texts(*ids: str) -> Predictions:
         (["x\\a.mp3"], ["y/a.wav"]),
         (["a.wav", "odd.wav"], ["a"]),  # of a larger set
         (["1/a.wav", "2/a.wav"], ["data/1/a.wav", "data/2/a.wav"]),
+        (["a/0", "A/1"], ["a.wav/0", "a.wav/1"]),  # turns of a question
         (["x/1/a.wav", "y/1/a.wav"], ["data\\x\\1\\a.flac", "data\\Y\\1\\a.flac"]),
     ],
 )

@@ -112,6 +112,7 @@ def open_file(
     data: Path | None = None,
     *,
     references: Path | None = None,
+    by_row: bool = False,
     out: Path | None = None,
     **clips: Unpack[ClipOptions],
 ) -> Benchmark:
@@ -132,7 +133,7 @@ def open_file(
     if file.data.files and data is None and references is None:
         data = _downloaded(file, how, out, download=download) / (file.data.folder or "")
     if references is not None:
-        found = _of_references(file, references)
+        found = _of_references(file, references, by_row=by_row)
     elif file.data.hub is not None and data is None:
         opened = audio_tables.open_hub(
             file.data.target,
@@ -176,14 +177,14 @@ def _downloaded(file: BenchmarkFile, how: str, out: Path | None, *, download: bo
     return root
 
 
-def _of_references(file: BenchmarkFile, path: Path) -> Benchmark:
+def _of_references(file: BenchmarkFile, path: Path, *, by_row: bool) -> Benchmark:
     """The benchmark without its audio, of its table or another file of references."""
     columns = file.mapped("file_name") if path.name == Path(file.data.table or "").name else None
     reading = Reading(path, columns)
     asked, category = file.instruction, file.category or UNCATEGORISED
     own = [
         replace(one, category=one.category or category, instruction=one.instruction or asked)
-        for one in read_references(path, reading)
+        for one in read_references(path, reading, by_row=by_row)
         if all(str(one.details.get(name, own)) == own for name, own in file.data.keep.items())
     ]
     return Benchmark(file.name, path.parent, own, reading=reading)

@@ -81,6 +81,7 @@ def open_benchmark(
     data: Path | None = None,
     *,
     references: Path | None = None,
+    by_row: bool = False,
     **clips: Unpack[ClipOptions],
 ) -> Benchmark:
     """Find a benchmark by name, or take a folder as one.
@@ -92,6 +93,7 @@ def open_benchmark(
             ``hf://datasets/ORG/NAME:SPLIT``, a parquet file or a folder of such.
         data: The folder that holds the benchmark's data, for those that are not embedded.
         references: Where its published references lie, to be opened without audio.
+        by_row: Whether predictions stand in the rows of these references, which then need no ids.
         **clips: See ``ClipOptions``.
     """
     known = base_name(name)
@@ -103,7 +105,7 @@ def open_benchmark(
     plain = name if name.endswith(FILE_ENDING) else known
     if file := find_file(plain):
         options = options_of(f"benchmark{name[len(plain) :]}", FILE_OPTIONS)
-        return open_file(file, options, data, references=references, **clips)
+        return open_file(file, options, data, references=references, by_row=by_row, **clips)
     if point := plugins("benchmarks").get(known):
         return _from_plugin(point, name, arguments)
     if references is not None or data is not None:
@@ -160,10 +162,10 @@ def subject(
     if references is not None and (data is not None or any(clips.values())):
         others = " and ".join(f"`{one}`" for one in (_DATA, *_CLIPS))
         raise BenchmarkError(f"`references` has no audio; leave out {others}")
+    by_row = references is not None and [references] == [Path(file) for file in files]
     if benchmark is not None:
-        return open_benchmark(benchmark, data, references=references, **clips)
+        return open_benchmark(benchmark, data, references=references, by_row=by_row, **clips)
     if references is not None:
-        by_row = [references] == [Path(file) for file in files]
         return file_benchmark(references, columns=columns, by_row=by_row)
     # Results of several models about the same clips are one benchmark, whatever they are called.
     first = Path(files[0] if len(files) == 1 else "")

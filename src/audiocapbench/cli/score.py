@@ -202,15 +202,17 @@ def _score_files(
     from audiocapbench.scores.summary import score_files
 
     benchmark, model = files.benchmark or "", files.model
-    filed = benchmark_file.find_file(benchmark) and open_benchmark(benchmark, references=references)
     plain = base_name(benchmark)
+    sources = [PredictionFile.named(one, PARTS.get(plain, ())) for one in files.predictions or ()]
+    path = sources[0].path
+    by_row = references.resolve() == path.resolve()
+    filed = benchmark_file.find_file(benchmark) and open_benchmark(
+        benchmark, references=references, by_row=by_row
+    )
     own = filed.traits if filed else TRAITS.get(plain)
     if filed and filed.traits.aggregation:
         raise BenchmarkError(f"{benchmark}: adds up by category, which 'audiocapbench import' does")
     names = metrics or list(own.metrics if own else METRICS)
-    parts = PARTS.get(plain, ())
-    sources = [PredictionFile.named(text, parts) for text in files.predictions or ()]
-    path = sources[0].path
     options.refuse_overwriting(out.per_sample, [references, *(source.path for source in sources)])
     result: Result
     if benchmark and not filed:
@@ -220,7 +222,6 @@ def _score_files(
         raise AudioCapBenchError("only a --benchmark takes several files of --predictions")
     else:
         corpora.check_metrics(None, names, audio=False)
-        by_row = references.resolve() == path.resolve()
         how: Any = {"columns": files.mapped, "by_row": by_row, "several": take_several(names)}
         answers = read_predictions(path, model, **how)
         if model not in (None, answers.system):

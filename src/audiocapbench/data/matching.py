@@ -132,8 +132,8 @@ def _nfc(key: str) -> str:
 
 def _stem(key: str, folders: int = 0) -> str:
     """A file's name without its extension, after so many of its folders."""
-    *path, name = re.split(r"[/\\]", _nfc(key))
-    name = _AUDIO.sub("", name).casefold()
+    *path, name = (_AUDIO.sub("", one) for one in re.split(r"[/\\]", _nfc(key)))
+    name = name.casefold()
     number = _WHOLE.fullmatch(name)
     above = "/".join(path[-folders:]).casefold() if folders and path else ""
     return f"{above}/{number[1] if number else name}".removeprefix("/")
