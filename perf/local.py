@@ -6,8 +6,9 @@ The model is Qwen2-Audio-7B as its config class describes it; weights are drawn 
 nothing is downloaded. Random weights never end an answer: every clip costs all its tokens. "bare"
 has its tensors ready on the device and does nothing but generate; "ours" is a whole run: WAV files
 decoded, features, batches, outcomes committed to a store. Both have a thread whose kernels are
-planned already. ``auto`` is what is asked where no batch is written: the first run finds it, the
-second remembers it; ``compiled`` is ``compile=yes``. Both stand beside the last size before them.
+planned already, by questions of the same length. ``auto`` is what is asked where no batch is
+written: the first run finds it, the second remembers it and stands beside that size alone.
+``compiled`` is ``compile=yes``.
 ``card`` needs no GPU: in place of the network it only launches small operations, as many for a
 batch of any size, which is what a fast card waits for. The last lines are the engine alone, with a
 model that answers at once.
@@ -39,6 +40,7 @@ from audiocapbench.store import Store  # noqa: E402
 from folders import write_folder, write_lines  # noqa: E402
 
 SECONDS = 10.0
+BATCHES = 32
 LAUNCHES = 2_000  # some 45 ms a token, as on an H200
 INSTRUCTION = "Describe the sounds in this clip in one sentence."
 
@@ -107,12 +109,14 @@ def stages(model: LocalModel, folder: Path, batch: int) -> str:
     return f"reading {read - began:.2f} s, tensors {time.perf_counter() - read:.2f} s"
 
 
-def bare(model: LocalModel, network: Any, batch: int, clips: int, tokens: int) -> float:
+def bare(
+    model: LocalModel, network: Any, instruction: str, batch: int, clips: int, tokens: int
+) -> float:
     """Clips a second of ``generate`` alone, by the cache of its own that a model has."""
     import torch
 
     clip = np.random.default_rng(1).normal(0, 0.1, int(SECONDS * 16_000)).astype(np.float32)
-    inputs = model.processor.inputs([(INSTRUCTION, clip)] * batch)
+    inputs = model.processor.inputs([(instruction, clip)] * batch)
     inputs = inputs.to(network.device, network.dtype)
     given: dict[str, Any] = {"do_sample": False, "eos_token_id": [0], "pad_token_id": 0}
     given |= {"cache_implementation": "static"} if model.processor.pad_to else {}
@@ -165,7 +169,6 @@ def main() -> None:
     parser.add_argument("--clips", type=int, default=1024)
     parser.add_argument("--tokens", type=int, default=64)
     given = parser.parse_args()
-    sizes = [int(one) for one in given.batches.split(",") if one.isdecimal()]
     with tempfile.TemporaryDirectory() as root:
         place = Path(root)
         began = time.perf_counter()
@@ -179,18 +182,19 @@ def main() -> None:
             option = {"auto": "", "compiled": "[compile=yes]"}.get(asked, f"[batch={asked}]")
             name = f"local/{place / 'checkpoint'}{option}"
             if asked.isdecimal():
-                # Few clips cannot fill large batches many times, and one by one they take for ever.
-                clips = max(8, min(given.clips, given.clips * int(asked) // max(sizes)))
+                # As many batches of each size: few clips would be mostly the first of them.
+                clips = max(8, min(given.clips, BATCHES * int(asked)))
             folder = place / f"clips-{clips}"
             if not folder.exists():
                 write_clips(folder, clips)
-            for _ in range(2 if asked == "auto" else 1):
+            instruction = open_benchmark(str(folder)).samples[0].instruction
+            for round_ in range(2 if asked == "auto" else 1):
                 model = LocalModel(name, ModelSettings(max_tokens=given.tokens))
                 model._network, model._ends = network, {0}  # drawn here, not read from the folder
                 batch = model.batch
                 print(f"batch {asked:>8}: {stages(model, folder, batch)}")
-                if asked != "auto":
-                    alone = bare(model, network, batch, clips, given.tokens)
+                if asked != "auto" or round_:  # the first begins with a size that is not its own
+                    alone = bare(model, network, instruction, batch, clips, given.tokens)
                 whole = ours(model, folder, place)
                 rows.append([asked, model.batch, alone, whole])
                 print(

@@ -25,18 +25,18 @@ class BatchSize:
     def __init__(self, given: int | None, key: str = "") -> None:
         """As given; else what was found for this ``key``, or a first guess that grows."""
         found = (given, True) if given else _known().get(key, (FIRST, False))
-        self._key, (self.now, self._is_settled) = key, found
+        self._key, (self.now, self.is_settled) = key, found
         self._speeds: dict[int, float] = {}  # the best at each size, in tokens a second
         self._batches = -1  # of this size; the first of all plans its kernels and tells nothing
 
     @property
     def largest(self) -> int:
         """What it may grow to."""
-        return self.now if self._is_settled else LARGEST
+        return self.now if self.is_settled else LARGEST
 
     def answered(self, questions: int, speed: float, memory: float = 0.0) -> None:
         """A batch was answered at so many tokens a second, with this share of the card's memory."""
-        if self._is_settled or questions != self.now:
+        if self.is_settled or questions != self.now:
             return
         self._batches += 1
         if self._batches == 0:
@@ -55,7 +55,7 @@ class BatchSize:
         self._set(max(1, min(self.now, questions) // 2))
 
     def _set(self, size: int, *, is_settled: bool = True) -> None:
-        self.now, self._is_settled = size, is_settled
+        self.now, self.is_settled = size, is_settled
         if not self._key:
             return
         known = _known() | {self._key: (size, is_settled)}

@@ -36,8 +36,8 @@ _MAX_TOKENS = 256
 # A thread that launches kernels gives the interpreter's lock away at each of them, thousands for a
 # token, and gets it back when who has it must let go: after 5 ms, as Python has it, the card waits.
 _SWITCH_S = 1e-4
-# cuDNN plans attention anew for every length of a batch's size, for seconds in all; in batches
-# below this size its kernels gain nothing.
+# cuDNN plans attention anew for every length of a batch's size, for two seconds in all: what it
+# gains, a tenth of a batch's time, pays that back in large batches of a size that stays.
 _PLANNED = 64
 _COMPILED_LENGTH = 64  # prompts are padded to a multiple of it: each length is compiled anew
 
@@ -130,7 +130,9 @@ class LocalModel(CheckpointModel):
         self._network: Any = None
         self._ends: set[int] = set()  # tokens after which an answer is whole
         self._device_thread, self._one = _device_thread(self.device), threading.Lock()
-        self._preparing = threading.Semaphore(self.lanes - 1)  # the first is ready the sooner
+        # The first batch is prepared alone, and so the sooner; then there is a place for each lane
+        # but the one that has the device.
+        self._preparing, self._has_begun = threading.Semaphore(1), False
         self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
 
     @property
@@ -200,6 +202,10 @@ class LocalModel(CheckpointModel):
         try:
             with self._preparing:
                 inputs, most, counts = self._prepare(questions)
+                if not self._has_begun:
+                    self._has_begun = True
+                    for _ in range(self.lanes - 2):
+                        self._preparing.release()
             made = self._device_thread.submit(self._generate, inputs, most, stop).result()
         except torch.OutOfMemoryError as error:
             torch.cuda.empty_cache()
@@ -302,7 +308,8 @@ class LocalModel(CheckpointModel):
         planned = torch.backends.cuda.cudnn_sdp_enabled()
         torch.cuda.reset_peak_memory_stats(device)
         sys.setswitchinterval(min(switch_s, _SWITCH_S))
-        torch.backends.cuda.enable_cudnn_sdp(planned and self.batch >= _PLANNED)
+        gains = self._size.is_settled and self.batch >= _PLANNED
+        torch.backends.cuda.enable_cudnn_sdp(planned and gains)
         began = time.perf_counter()
 
         def answered(rows: int, tokens: int) -> None:
