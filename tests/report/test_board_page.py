@@ -125,7 +125,7 @@ def test_thirteen_models_and_who_is_best_are_seen_at_once(visit: Opener, thirtee
 
 
 def test_models_that_are_level_or_not_ranked_are_called_so(visit: Opener, tmp_path: Path) -> None:
-    for clips, said in ((20, "a/one is level with b/one (p = 1.0000)"), (6, "None is ranked")):
+    for clips, said in ((20, "a/one is level with b/one (p = 1.000)"), (6, "None is ranked")):
         samples = made_samples(clips)
         alike = {"rouge_l": {one.id: number / 40 for number, one in enumerate(samples)}}
         with Store.open(str(tmp_path / f"{clips}.db")) as store:

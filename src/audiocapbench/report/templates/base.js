@@ -52,6 +52,9 @@ function dollars(value, estimated = false) {
   return `${estimated ? "~" : ""}$${value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
+// A p-value as commands write it.
+const chance = (p) => (isNumber(p) ? (p < 0.001 ? "< 0.001" : p.toFixed(p < 0.01 ? 4 : 3)) : "–");
+
 // What is known, in one sentence from tests.
 const verdict = (words) => (words ? foreign("p", "verdict", plain(words)) : "");
 
@@ -110,6 +113,13 @@ function chooser(options, value, change, label) {
   if (label) select.setAttribute("aria-label", label);
   select.addEventListener("change", () => change(select.value));
   return select;
+}
+
+// A box to tick, with its label.
+function tick(value, ...label) {
+  const box = make("input");
+  [box.type, box.value] = ["checkbox", value];
+  return make("label", "", box, ...label);
 }
 
 // A control with its label.

@@ -67,12 +67,11 @@ class CompareView {
       const tested = pair?.rows.find((one) => one.scorer === scorer.label);
       const gap = pair ? tested?.difference : cells[0] && cells[1] ? cells[1].value - cells[0].value : null;
       const ends = tested?.interval?.map((end) => signed(end, scorer.digits)).join(" to ");
-      const p = isNumber(tested?.p) ? (tested.p < 0.001 ? "< 0.001" : tested.p.toFixed(3)) : "–";
       const numbers = cells.map((cell, side) => {
         if (tested?.zero) return make("td", "num", fixed(tested.zero[side], scorer.digits), make("small", "", "failures as 0"));
         return make("td", "num", fixed(cell?.value, scorer.digits), cell?.interval ? make("small", "", span(cell, scorer.digits)) : null);
       });
-      return row(rowHead(plain(scorer.label)), numbers[0], numbers[1], both, make("td", "num", signed(gap, scorer.digits), ends ? make("small", "", ends) : null), make("td", "num", p));
+      return row(rowHead(plain(scorer.label)), numbers[0], numbers[1], both, make("td", "num", signed(gap, scorer.digits), ends ? make("small", "", ends) : null), make("td", "num", chance(tested?.p)));
     });
     const heads = ["score", make("th", "num", make("span", "badge side-a", "A")), make("th", "num", make("span", "badge side-b", "B")), make("th", "axis", make("span", "hidden", "intervals")), make("th", "num", "B − A"), make("th", "num", "p")];
     const runs = [a, b].map((model) => board.models[model].run).join(" ");

@@ -24,12 +24,7 @@ class ExploreView {
     choices(at("model"), [["all shown models", ""], ...this.app.runs().map((model) => [plain(board.models[model].label), board.models[model].label])]);
     choices(at("sort"), Object.entries(SORTS).map(([name, one]) => [one.words, name]));
     at("models").replaceChildren(
-      ...this.app.runs().map((model) => {
-        const box = make("input");
-        box.type = "checkbox";
-        box.value = model;
-        return make("label", "", box, foreign("span", "", plain(board.models[model].label)));
-      }),
+      ...this.app.runs().map((model) => tick(model, foreign("span", "", plain(board.models[model].label)))),
     );
     if (this.listening) return;
     this.listening = true;

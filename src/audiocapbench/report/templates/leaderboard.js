@@ -62,7 +62,7 @@ class LeaderboardView {
       const order = board.models.map((_, model) => model).filter((model) => isNumber(board.ranking.places[model]?.rank)).sort((a, b) => board.ranking.places[a].rank - board.ranking.places[b].rank);
       const apart = order.slice(1).filter((model, place) => board.ranking.pairs.some((one) => one.different && one.first === order[place] && one.second === model)).length;
       const above = test.difference > 0 ? `is ${fixed(test.difference, scorer.digits)} above` : "is level with";
-      lines.push(`${label(first)} ${above} ${label(second)}${board.ranking.by_zero ? " with failures as 0" : ""} (${chance(test.p_adjusted)}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
+      lines.push(`${label(first)} ${above} ${label(second)}${board.ranking.by_zero ? " with failures as 0" : ""} (p ${chance(test.p_adjusted).replace(/^(?=\d)/, "= ")}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
     }
     let words_ = board.verdict;
     if (!words_) {
@@ -77,7 +77,7 @@ class LeaderboardView {
       else lines.push(`Not tested here by this score: “audiocapbench leaderboard ${scorer.judge ? "--judge" : "--metric"} '${plain(scorer.judge ?? scorer.label)}'” does.`);
     }
     const by = `${board.ranking.ranked ? "Ranked" : "Sorted"} by ${plain(scorer.label)}${board.part ? ` on ${plain(board.part)}` : ""}, from 0 to ${scorer.max}.`;
-    return make("section", "lead", foreign("p", "verdict", plain(words_)), foreign("p", "soft", [...lines, by].join(" ")));
+    return make("section", "lead", verdict(words_), foreign("p", "soft", [...lines, by].join(" ")));
   }
 
   notices() {
@@ -108,10 +108,9 @@ class LeaderboardView {
       found.push(field("find", "Find a model", search));
     }
     if (whole.models.some((one) => one.control)) {
-      const box = make("input");
-      box.type = "checkbox";
-      box.id = "no-controls";
-      found.push(make("label", "check", box, " Hide controls"));
+      const box = tick("", " Hide controls");
+      [box.className, box.firstChild.id] = ["check", "no-controls"];
+      found.push(box);
     }
     this.columnBoxes = make("div", "boxes");
     const tools = make("form", "tools", ...found, make("details", "menu columns", make("summary", "", "Columns"), this.columnBoxes), make("p", "soft"));
@@ -121,7 +120,7 @@ class LeaderboardView {
     tools.setAttribute("aria-label", "Rank and filter models");
     tools.addEventListener("submit", (event) => event.preventDefault());
     tools.addEventListener("input", ({ target }) => {
-      if (target.name === "column") {
+      if (this.columnBoxes.contains(target)) {
         const keys = [...this.columnBoxes.querySelectorAll("input:checked")].map((one) => one.value);
         state.set({ cols: keys.join("\n") || "-" });
       } else if (target.id === "no-controls") state.set({ controls: target.checked ? "hidden" : "" });
@@ -137,13 +136,7 @@ class LeaderboardView {
     if (this.columnBoxes.dataset.keys !== keys) {
       this.columnBoxes.dataset.keys = keys;
       this.columnBoxes.replaceChildren(
-        ...all.map((one) => {
-          const box = make("input");
-          box.type = "checkbox";
-          box.name = "column";
-          box.value = one.key;
-          return make("label", "", box, foreign("span", "", one.title ?? one.name));
-        }),
+        ...all.map((one) => tick(one.key, foreign("span", "", one.title ?? one.name))),
       );
     }
     for (const box of this.columnBoxes.querySelectorAll("input")) box.checked = shown.has(box.value);
@@ -171,8 +164,8 @@ class LeaderboardView {
     found.push(number("zero", "failures as zero", (model) => lead(model)?.zero, (model) => fixed(lead(model)?.zero, scorer.digits)));
     found.push(number("bounds", "worst to best", (model) => lead(model)?.bounds?.[0], (model) => lead(model)?.bounds?.map((end) => fixed(end, scorer.digits)).join("–") ?? "–"));
     for (const [key, name] of [["cost", "cost"], ["judging", "judging"]]) found.push(number(`spent ${key}`, name, (model) => board.models[model][key], (model) => dollars(board.models[model][key], key === "cost" && board.models[model].cost_estimated)));
-    if (board.models.some(per)) found.push(number("cost", "$ / 1,000", (model) => per(board.models[model]), (model) => dollars(per(board.models[model]), board.models[model].cost_estimated)));
-    if (board.models.some((one) => isNumber(one.latency))) found.push(number("time", "median s", (model) => board.models[model].latency, (model) => fixed(board.models[model].latency, 2)));
+    if (board.models.some(per)) found.push({ axis: "dollars per 1,000 samples", ...number("cost", "$ / 1,000", (model) => per(board.models[model]), (model) => dollars(per(board.models[model]), board.models[model].cost_estimated)) });
+    if (board.models.some((one) => isNumber(one.latency))) found.push({ axis: "median seconds", ...number("time", "median s", (model) => board.models[model].latency, (model) => fixed(board.models[model].latency, 2)) });
     if (board.models.some((one) => one.departures)) found.push(text("departs", "departs from the paper", (one) => one.departures && plain(one.departures)));
     found.push(text("provider", "provider", (one) => plain(one.provider)));
     const facts = (one) => [one.by, one.weights && `${one.weights} weights`, one.licence].filter(Boolean).map(plain).join(" · ");
@@ -377,7 +370,7 @@ class LeaderboardView {
     const digits = board.scorers[board.headline].digits;
     const shown = new Set(board.rows);
     const pairs = board.ranking.pairs.filter((one) => shown.has(one.first) && shown.has(one.second));
-    const rows = pairs.map((one) => row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), chance(one.p_adjusted).replace(/^p (= )?/, ""), one.different ? "yes" : "no"));
+    const rows = pairs.map((one) => row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), chance(one.p_adjusted), one.different ? "yes" : "no"));
     const way = `Intervals: ${board.method}, left out for fewer than ${board.fewest} samples.`;
     const every = rows.length ? fold(`Every pair (${rows.length.toLocaleString("en")})`, table("Every pair, table", ["models", "difference", "samples", "p, corrected", "significant"], rows)) : null;
     return card("What the tests say", "", every, board.notes.length ? list(board.notes.map((one) => plain(one).replace(/^Models that share a letter/, "Rows that a line joins")), "notes soft") : null, make("p", "soft", way));
@@ -387,10 +380,8 @@ class LeaderboardView {
   axes() {
     const { board } = this.app;
     const found = board.scorers.map((scorer, number) => ({ key: scorer.label, name: plain(scorer.label), cell: (model) => board.estimates[number][model], number }));
-    const plainCell = (value) => (isNumber(value) ? { value } : null);
-    if (board.models.some((one) => one.cost)) found.push({ key: "cost", name: "dollars per 1,000 samples", cell: (model) => plainCell(board.models[model].cost && board.models[model].asked ? (1000 * board.models[model].cost) / board.models[model].asked : null) });
-    if (board.models.some((one) => isNumber(one.latency))) found.push({ key: "time", name: "median seconds", cell: (model) => plainCell(board.models[model].latency) });
-    return found;
+    const others = this.columns().filter((one) => one.axis);
+    return [...found, ...others.map(({ key, axis, value }) => ({ key, name: axis, cell: (model) => (isNumber(value(model)) ? { value: value(model) } : null) }))];
   }
 
   scatter() {
@@ -417,11 +408,6 @@ class LeaderboardView {
     const cells = () => [["model", ...[y, x].map((axis) => ({ text: axis.name, small: "", num: true }))], ...points.map((point) => [plain(point.one.label), both_(y, point.y), both_(x, point.x)])];
     return card("Two scores against each other", "", make("div", "axes", select("y", y), make("span", "soft", "against"), select("x", x)), svg, drawn.length ? share(`${y.name} against ${x.name}`, cells, svg) : null);
   }
-}
-
-function chance(p) {
-  if (!isNumber(p)) return "not tested";
-  return p < 0.0001 ? "p < 0.0001" : `p = ${p.toFixed(4)}`;
 }
 
 function axisHead(scorer) {
