@@ -5,14 +5,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
+from audiocapbench.report.compare.compute import compare_tables
 from audiocapbench.report.page import board as page_board
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.plots import lengths_of
+from audiocapbench.scores.table import TableReader
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
 from made_store import MadeRun, made_samples, put_run
@@ -132,11 +135,43 @@ def test_a_report_compares_near_ranks_first(store: Store, monkeypatch: pytest.Mo
     order = [one.run.id for one in data.runs]
     pairs = [one.runs for one in page_board.compared_pairs(data)]
     assert len(pairs) == 6
-    monkeypatch.setattr(page_board, "_FEWEST_SAMPLES", 40_000)
+    monkeypatch.setattr(page_board, "_FEWEST_SAMPLES", 300_000)
     few = page_board.compared_pairs(data)
     assert [one.runs for one in few] == list(itertools.pairwise(order)) == pairs[:3]
     assert few[0].verdict.startswith("made/0 beats made/1 by 0.100 (")
     assert [(one.scorer, one.n) for one in few[0].rows] == [("rouge_l", 40)]
+
+
+def test_every_row_of_every_pair_of_a_report_is_what_compare_says(store: Store) -> None:
+    draw, runs = np.random.default_rng(4), []
+    for place in range(5):
+        level = 0.1 * place
+        lost = dict.fromkeys(draw.choice(IDS, 2 * (place % 3), replace=False), Status.FAILED)
+        left = [key for key in IDS if key not in lost]
+        values = {
+            "rouge_l": np.clip(draw.normal(0.3 + level, 0.2, len(left)), 0, 1),
+            "bleu_4": np.rint(draw.random(len(left)) * 2) / 2,
+            "meteor": (draw.random(len(left)) < 0.4 + level).astype(float),
+        }
+        scores = {name: dict(zip(left, own.tolist(), strict=True)) for name, own in values.items()}
+        # What a judge has not looked at is another set of samples for each pair.
+        judged = left[: -place or None] if place < 4 else []
+        grades = {key: {"accuracy": float(draw.integers(0, 11))} for key in judged}
+        made = MadeRun(f"made/{place}", scores, {"judge/j": grades} if grades else {}, lost)
+        runs.append(put_run(store, made, SAMPLES))
+    found = page_board.compared_pairs(gathered_runs(store, runs))
+    assert len(found) == 10
+    for pair in found:
+        one, other = (TableReader(store).read(store.run(number)) for number in pair.runs)
+        said = compare_tables(one, other, by_category=False)
+        assert pair.verdict == said.verdict.words
+        assert len(pair.rows) == len(said.differences) >= 3
+        for row, wanted in zip(pair.rows, said.differences, strict=True):
+            assert (row.scorer, row.n) == (wanted.scorer.label, wanted.n)
+            numbers = row.difference, row.p, *(row.interval or ())
+            assert numbers == pytest.approx(
+                (wanted.difference, wanted.p_adjusted, *(wanted.ci or ())), abs=1e-12
+            )
 
 
 def test_models_that_no_test_tells_apart_share_their_ranks(store: Store) -> None:

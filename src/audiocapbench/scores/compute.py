@@ -1,10 +1,10 @@
 """Groups of samples that are scored together; a total is the weighted sum of several corpora."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import compress
+from itertools import compress, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
+from audiocapbench.metrics.result import first_column
 from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Replies, Scorer
 from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
@@ -63,6 +64,9 @@ class SampleScores:
         self.values[key], self.statistics[key], self.signatures[key] = value, statistics, made
 
 
+NO_SCORES = SampleScores()
+
+
 @dataclass(frozen=True)
 class Group:
     """Samples that are scored together; of a total, ``aggregation`` has its corpora."""
@@ -72,9 +76,23 @@ class Group:
     aggregation: Aggregation | None = None
 
     @cached_property
-    def clusters(self) -> list[str] | None:
+    def ids(self) -> list[str]:
+        return [one.id for one in self.samples]
+
+    @cached_property
+    def tested(self) -> dict[Hashable, float]:
+        """P-values of pairs of runs, by what they were made of."""
+        return {}
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """The clip of each sample by number: texts take long to compare."""
+        return np.unique(np.array(self.clips, dtype=str), return_inverse=True)[1]
+
+    @cached_property
+    def clusters(self) -> NDArray[np.int64] | None:
         """The clip of each sample; None where every sample has its own."""
-        return list(self.clips) if len(set(self.clips)) < len(self.clips) else None
+        return self.numbers if len(set(self.clips)) < len(self.clips) else None
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -91,14 +109,12 @@ class Group:
 
     def arrays(self, runs: Sequence[SampleScores]) -> tuple[FloatArray, Mask]:
         """Statistics of shape (samples, runs, k), zero where there are none; which there are."""
-        width = max((len(next(iter(one.statistics.values()), ())) for one in runs), default=0)
-        statistics = np.zeros((len(self.samples), len(runs), max(width, 1)))
+        columns = [self._column(one) for one in runs]
+        width = max((one.shape[1] for one, _ in columns), default=1)
+        statistics = np.zeros((len(self.samples), len(runs), width))
         present = np.zeros((len(self.samples), len(runs)), dtype=bool)
-        for place, run in enumerate(runs):
-            for row, sample in enumerate(self.samples):
-                found = run.statistics.get(sample.id)
-                if found is not None:
-                    statistics[row, place], present[row, place] = found, True
+        for place, column in enumerate(columns):
+            statistics[:, place], present[:, place] = column
         return statistics, present
 
     def asked_by(self, scorer: Scorer, aggregation: Aggregation | None) -> "Group":
@@ -116,17 +132,17 @@ class Group:
     def point(self, scorer: Scorer, scores: SampleScores, replies: Replies) -> Estimate:
         """Everything but the interval, which alone takes time."""
         statistics, present = self._column(scores)
-        got = [replies.get(one.id, Missing.NOT_ASKED) for one in self.samples]
-        replied = (got.count(None), got.count(Missing.EMPTY))
-        coverage = Coverage(len(got), *replied, got.count(Missing.NOT_ASKED))
+        got = Counter(map(replies.get, self.ids, repeat(Missing.NOT_ASKED)))
+        replied = (got[None], got[Missing.EMPTY])
+        coverage = Coverage(len(self.ids), *replied, got[Missing.NOT_ASKED])
         lacking, has_score = self.lacks(present), bool(present.any())
         table = self.spread(statistics)
         value = self.score(scorer, table, present) if has_score and not lacking else None
         settled = present | self.failed(scores, replies)
         zero, bounds = self._with_failures(scorer, statistics, present, settled)
         # By identity first: thousands of samples share a handful of signatures.
-        made = [scores.signatures[one.id] for one in compress(self.samples, present.tolist())]
-        distinct = {id(one): one for one in made}.values()
+        made = map(scores.signatures.get, self.ids)
+        distinct = {id(one): one for one in made if one is not None}.values()
         # A judge judges in one way whatever the corpus; only a metric's signature names the total.
         signature = Signature.join(distinct)
         if signature and self.aggregation is not None and scorer.judge is None:
@@ -138,19 +154,23 @@ class Group:
     def missing(self, scores: SampleScores, replies: Replies) -> dict[Missing, int]:
         """How many of the samples have no score, for each reason."""
         reasons = Counter(
-            replies.get(one.id, Missing.NOT_ASKED) or scores.missing.get(one.id, Missing.NOT_JUDGED)
-            for one in self.samples
-            if one.id not in scores.values
+            replies.get(one, Missing.NOT_ASKED) or scores.missing.get(one, Missing.NOT_JUDGED)
+            for one in self.ids
+            if one not in scores.values
         )
         return {reason: reasons[reason] for reason in Missing if reasons[reason]}
 
     def failed(self, scores: SampleScores, replies: Replies) -> Mask:
         """Which samples have no score because the model failed; a judge that did is no failure."""
-        lacks = [
-            None if one.id in scores.values else replies.get(one.id, Missing.NOT_ASKED)
-            for one in self.samples
-        ]
-        return np.array([one is not None and one.is_failure for one in lacks], dtype=bool)
+        known = self._failures.get((id(scores), id(replies)))
+        if known is None:
+            failed = np.zeros(len(self.ids), dtype=bool)
+            for place, one in enumerate(self.ids):
+                if one not in scores.values:
+                    lacks = replies.get(one, Missing.NOT_ASKED)
+                    failed[place] = lacks is not None and lacks.is_failure
+            known = self._failures[id(scores), id(replies)] = scores, replies, failed
+        return known[2]
 
     def with_interval(self, estimate: Estimate, scorer: Scorer, scores: SampleScores) -> Estimate:
         """An estimate with its 95 % interval over clips, where every corpus has enough of them."""
@@ -158,7 +178,7 @@ class Group:
         if estimate.value is None:
             return estimate
         table, places = self.spread(statistics)[present], self.places[present]
-        clips = np.array(self.clips)[present]
+        clips = self.numbers[present]
         corpora = (places == place for place in range(len(self.weights)))
         if not all(is_enough(units_of(table[rows], clips[rows])) for rows in corpora):
             return estimate
@@ -208,11 +228,30 @@ class Group:
 
     def aggregate_as_zeros(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
         """What makes a score of mean statistics as ``spread_as_zeros`` gives them."""
+        if self.aggregation is None and scorer.aggregate is first_column:
+            return first_column  # zeros need no counts to be part of a mean
         return partial(_total, partial(_of_all, scorer.aggregate), self.weights, whole)
 
+    @cached_property
+    def _failures(self) -> dict[tuple[int, int], tuple[SampleScores, Replies, Mask]]:
+        return {}
+
+    @cached_property
+    def _columns(self) -> dict[int, tuple[SampleScores, tuple[FloatArray, Mask]]]:
+        return {}
+
     def _column(self, scores: SampleScores) -> tuple[FloatArray, Mask]:
-        statistics, present = self.arrays([scores])
-        return statistics[:, 0], present[:, 0]
+        """A run's statistics and which samples have some, put in order once; do not write there."""
+        known = self._columns.get(id(scores))
+        if known is None:
+            found = list(map(scores.statistics.get, self.ids))
+            present = np.array([one is not None for one in found], dtype=bool)
+            width = max(len(next(iter(scores.statistics.values()), ())), 1)
+            statistics = np.zeros((len(found), width))
+            if present.any():
+                statistics[present] = [one for one in found if one is not None]
+            known = self._columns[id(scores)] = scores, (statistics, present)
+        return known[1]
 
     def _with_failures(
         self, scorer: Scorer, statistics: FloatArray, present: Mask, settled: Mask

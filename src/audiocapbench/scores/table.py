@@ -1,7 +1,7 @@
 """The score table: whatever shows an estimate of a scorer and a group reads it here."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -76,7 +76,7 @@ class ScoreTable:
         return grouped((key.facet, key) for key in self.facet_groups)
 
     def sample_scores(self, scorer: Scorer) -> SampleScores:
-        return self.scores.get(scorer, SampleScores())
+        return self.scores.get(scorer, compute.NO_SCORES)
 
     def group(self, scorer: Scorer, key: GroupKey = ALL) -> Group:
         group = self.groups[key] if key in self.groups else self.facet_groups[key]
@@ -386,13 +386,17 @@ class TableReader:
     def __init__(self, store: Store, only: str | None = None) -> None:
         self._store, self._only = store, only
         self._datasets: dict[tuple[str, str], tuple[Dataset, Traits]] = {}
+        self._groups: dict[Hashable, dict[GroupKey, Group]] = {}
 
     def read(self, run: Run) -> RunTable:
         key = (run.dataset, run.benchmark)
         if key not in self._datasets:
             found = self._store.dataset(*key)
             self._datasets[key] = (found, stored_traits(found))
-        return RunTable(self._store, run, *self._datasets[key], self._only)
+        table = RunTable(self._store, run, *self._datasets[key], self._only)
+        # Runs of the same samples are of the same groups, which are put in order once.
+        table.groups = self._groups.setdefault((key, frozenset(run.sample_ids)), table.groups)
+        return table
 
     def read_together(self, runs: Sequence[Run]) -> RunTable:
         """The table of a run, or of repeats as one."""

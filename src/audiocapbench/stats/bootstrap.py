@@ -190,7 +190,6 @@ def permutation_tests(
     second: FloatArray,
     aggregate: Aggregate,
     *,
-    present: NDArray[np.bool_] | None = None,
     clusters: Clusters = None,
     rounds: int = SWAPS,
     seed: int = SEED,
@@ -201,19 +200,12 @@ def permutation_tests(
     each with probability one half; for means over samples this is the sign-flip test. So few
     samples that all swaps can be counted get the exact p-value.
 
-    Statistics are of shape (n, pairs, k), and the result is (pairs,). ``present``, of shape
-    (n, pairs), says which samples both systems of a pair have; without any the p-value is 1.
+    Statistics are of shape (n, pairs, k), and the result is (pairs,).
     """
-    here = np.ones(first.shape[:2], dtype=bool) if present is None else present
-    counts = here.sum(axis=0)[:, np.newaxis]
-    mask = here[..., np.newaxis]
-    # A pair without samples is as good as one of two equal systems, and divides nothing by zero.
-    nothing, counts = counts == 0, np.maximum(counts, 1)
-    base = np.where(nothing, 1.0, np.where(mask, first, 0.0).sum(axis=0) / counts)
-    other = np.where(nothing, 1.0, np.where(mask, second, 0.0).sum(axis=0) / counts)
+    base, other = first.mean(axis=0), second.mean(axis=0)
     # A move is a system's sum less another's: of many pairs of few systems each is added up once.
     sides = np.stack([second, first], axis=1)
-    sums = units_of(np.where(mask[:, np.newaxis], sides, 0.0) / counts, clusters).sums
+    sums = units_of(sides / len(first), clusters).sums
     flat, places = _distinct(sums.reshape(len(sums), -1))
     seen = np.abs(aggregate(base[np.newaxis])[0] - aggregate(other[np.newaxis])[0])
     # Sums in another order differ in their last digits; equal differences must still count.
@@ -289,31 +281,58 @@ def difference_interval(
     default the permutation test's, ``guarded``. None for too few samples, and for differences that
     are all alike where the scores' bounds are not known.
     """
+    sides = np.stack([first, second], axis=1)[:, np.newaxis]
+    values = None if p is None else np.array([p])
+    return difference_intervals(sides, aggregate, p=values, **how)[0]
+
+
+def difference_intervals(
+    sides: FloatArray,
+    aggregate: Aggregate,
+    by: FloatArray | None = None,
+    *,
+    p: FloatArray | None = None,
+    **how: Unpack[Resampling],
+) -> list[Interval | None]:
+    """The same of many pairs on the same samples, of shape (n, pairs, 2, k); draws go by the order
+    of samples in ``by``, where that has more than is added up."""
     clusters, bounds = how.get("clusters"), how.get("bounds")
-    if not is_enough(units_of(first, clusters)):
-        return None
-    sides = np.stack([first, second], axis=1)
-    own, scores = own_scores(sides, aggregate).T, aggregate(sides.mean(axis=0)[np.newaxis])[0]
-    right, other = (hits_of(own[place], float(scores[place]), bounds) for place in (0, 1))
-    if bounds is not None and right is not None and other is not None:
-        wins, losses = np.maximum(right - other, 0), np.maximum(other - right, 0)
-        low, high = paired_difference(units_of(wins, clusters), units_of(losses, clusters))
-        found: Interval | None = Interval(low * bounds[1], high * bounds[1])
-    else:
-        # The worse one first, so that either order has the same rounds.
-        turned = bool(scores[0] > scores[1])
-        pair = (second, first) if turned else (first, second)
-        found = mean_interval(*_side_by_side(*pair, aggregate, how), **how)
-        found = Interval(-found.high, -found.low) if found and turned else found
-    if found is None:
-        return None
+    units = units_of(sides, clusters)
+    if not is_enough(units):
+        return [None] * sides.shape[1]
+    own, scores = own_scores(sides, aggregate), aggregate(sides.mean(axis=0)[np.newaxis])[0]
     if p is None:
-        both = first[:, np.newaxis], second[:, np.newaxis]
-        found_p = permutation_tests(*both, aggregate, clusters=clusters)
+        both = sides[:, :, 0], sides[:, :, 1]
+        p = permutation_tests(*both, aggregate, clusters=clusters)
         if bounds is not None:
-            found_p = guarded(found_p, *both, aggregate, bounds=bounds, clusters=clusters)
-        p = float(found_p[0])
-    return Interval(*map(float, agreeing(*found, scores[0] - scores[1], p)))
+            p = guarded(p, *both, aggregate, bounds=bounds, clusters=clusters)
+    # The worse one first, so that either order has the same rounds.
+    turned = scores[:, 0] > scores[:, 1]
+    added, keys = (
+        np.where(turned[:, np.newaxis, np.newaxis], sums[:, :, ::-1], sums).reshape(
+            *sums.shape[:2], -1
+        )
+        for sums in (units.sums, units.sums if by is None else units_of(by, clusters).sums)
+    )
+    worse, better = np.sort(scores, axis=1).T
+    if bounds is not None:
+        how["bounds"] = (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        # Either may fail where the other does as ever; of likenesses below 0 a failure has 0.
+        failed = max(bounds[0], 0.0)
+        how["room"] = (failed - better, worse - failed)
+    flat = ordered(Units(added, units.sizes), keys)
+    low, high = intervals(flat, _difference(aggregate), **how)
+    low, high = np.where(turned, -high, low), np.where(turned, -low, high)
+    for place in range(len(scores)) if bounds is not None else ():
+        sides_of = zip(own[:, place].T, scores[place].tolist(), strict=True)
+        right, other = (hits_of(*one, bounds) for one in sides_of)
+        if bounds is not None and right is not None and other is not None:
+            wins, losses = np.maximum(right - other, 0), np.maximum(other - right, 0)
+            found = paired_difference(units_of(wins, clusters), units_of(losses, clusters))
+            low[place], high[place] = (bounds[1] * end for end in found)
+    known = np.isfinite(low) & np.isfinite(high)
+    ends = np.stack(agreeing(low, high, scores[:, 0] - scores[:, 1], p), axis=1).tolist()
+    return [Interval(*one) if is_known else None for one, is_known in zip(ends, known, strict=True)]
 
 
 def guarded(

@@ -19,18 +19,37 @@ def kendall(
     first: FloatArray, second: FloatArray, groups: FloatArray | None = None
 ) -> float | None:
     """Kendall's tau-b, over pairs within groups where given; None where either never differs."""
-    from scipy.stats import kendalltau
-
     groups = np.zeros(len(first)) if groups is None else groups
-    agreed, untied = 0.0, np.zeros(2)
+    agreed, untied = 0, np.zeros(2)
     for group in np.unique(groups):
-        sides = first[groups == group], second[groups == group]
-        counts = [np.unique(one, return_counts=True)[1] for one in sides]
-        own = np.array([float(one.sum() ** 2 - (one**2).sum()) for one in counts])
-        # Tau-b is what agrees, less what does not, over the mean of the pairs that are not tied.
-        agreed += float(kendalltau(*sides).statistic * np.sqrt(own.prod())) if own.all() else 0.0
-        untied += own
+        left, right = (
+            np.unique(one[groups == group], return_inverse=True)[1] for one in (first, second)
+        )
+        both = left * len(right) + right
+        own, other, same = (_tied(one) for one in (left, right, both))
+        pairs = len(left) ** 2
+        # Those that agree, less those that do not, over the mean of the pairs that are not tied.
+        agreed += pairs - own - other + same - 4 * _out_of_order(right[np.argsort(both)])
+        untied += (pairs - own, pairs - other)
     return agreed / float(np.sqrt(untied.prod())) if untied.all() else None
+
+
+def _tied(codes: NDArray[np.int64]) -> int:
+    """How many pairs, in either order and with themselves, are of one code."""
+    return int((np.unique(codes, return_counts=True)[1] ** 2).sum())
+
+
+def _out_of_order(codes: NDArray[np.int64]) -> int:
+    """How many pairs have the larger code first: sorted by one bit after another, those that meet
+    with the bit set before one without it. SciPy's takes 1.5 s to import."""
+    found = 0
+    for bit in reversed(range(int(codes.max(initial=0)).bit_length())):
+        high = codes >> bit  # already in the order of the bits above
+        ones = high & 1
+        before = np.cumsum(ones) - ones
+        found += int((before - before[np.searchsorted(high >> 1, high >> 1)])[ones == 0].sum())
+        codes = codes[np.argsort(high, kind="stable")]
+    return found
 
 
 def auc(higher: FloatArray, lower: FloatArray) -> float | None:

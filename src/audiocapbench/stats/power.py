@@ -47,14 +47,18 @@ def minimum_detectable_difference(sd: float, n: int, alpha: float = ALPHA) -> fl
     """The smallest true difference that n samples show; None below 2 samples."""
     if n < 2:
         return None
-    if sd <= 0:
-        return 0.0
-    low, high = 0.0, sd
-    while power_of(high, sd, n, alpha) < POWER:
+    return sd * _detectable(n, alpha) if sd > 0 else 0.0
+
+
+@lru_cache
+def _detectable(n: int, alpha: float) -> float:
+    """The same, in standard deviations."""
+    low, high = 0.0, 1.0
+    while power_of(high, 1.0, n, alpha) < POWER:
         low, high = high, 2 * high
     for _ in range(50):
         middle = (low + high) / 2
-        seen = power_of(middle, sd, n, alpha) >= POWER
+        seen = power_of(middle, 1.0, n, alpha) >= POWER
         low, high = (low, middle) if seen else (middle, high)
     return high
 

@@ -64,11 +64,18 @@ def is_enough(units: Units) -> bool:
     return units.effective > FEWEST_FOR_INTERVAL - 1e-9
 
 
-def ordered(units: Units) -> Units:
-    """The units in an order of their own, so that draws do not depend on the order they came in."""
-    columns = np.column_stack([units.sizes, units.sums.reshape(len(units.sizes), -1)])
-    order = np.lexsort(columns.T[::-1])
-    return Units(units.sums[order], units.sizes[order])
+def ordered(units: Units, by: FloatArray | None = None) -> Units:
+    """The units in an order of their own, so that draws do not depend on the order they came in.
+
+    Of many scores (units, scores, k) each has its own order, where asked for by other sums.
+    """
+    by, count = units.sums if by is None else by, len(units.sizes)
+    keys = np.moveaxis(by.reshape(count, -1, by.shape[-1]), (2, 1, 0), (0, 1, 2))[::-1]
+    sizes = np.broadcast_to(units.sizes, keys.shape[1:])
+    order = np.lexsort(np.concatenate([keys, sizes[np.newaxis]])).T[..., np.newaxis]
+    sums = units.sums.reshape(count, -1, units.sums.shape[-1])
+    found = np.take_along_axis(sums, order, axis=0).reshape(units.sums.shape)
+    return Units(found, np.sort(units.sizes))
 
 
 def student(freedom: float) -> float:

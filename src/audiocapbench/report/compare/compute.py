@@ -1,9 +1,10 @@
 """Runs beside each other on the samples that are settled in both; above 0 the second is better."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.metrics.result import FloatArray
+from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference, Test
 from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL as EVERYTHING
@@ -20,9 +21,10 @@ from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import Missing, Scorer, counted, default_scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels
-from audiocapbench.stats import bootstrap, power
+from audiocapbench.stats import Interval, bootstrap, power
+from audiocapbench.stats.bootstrap import Resampling
 from audiocapbench.stats.multiple import Correction, corrected
-from audiocapbench.stats.units import Aggregate, is_enough, units_of
+from audiocapbench.stats.units import Aggregate, Clusters, is_enough, units_of
 from audiocapbench.store import Store
 from audiocapbench.table import Row
 
@@ -186,10 +188,10 @@ def common_samples(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[s
     def meaning(sample: Sample) -> tuple[object, ...]:
         return (sample.clip.sha256, sample.references, sample.category)
 
-    left = {sample.id: sample for sample in one.samples}
-    right = {sample.id: sample for sample in other.samples}
+    left, right = ({sample.id: sample for sample in own.samples} for own in (one, other))
     both = [sample for key, sample in left.items() if key in right]
-    same = [sample for sample in both if meaning(sample) == meaning(right[sample.id])]
+    pairs = [(sample, right[sample.id]) for sample in both]
+    same = [one for one, other in pairs if one is other or meaning(one) == meaning(other)]
     asked = sum(sample.instruction != right[sample.id].instruction for sample in same)
     if asked:
         raise ReportError(
@@ -244,6 +246,7 @@ class PairedScores:
         scored: Mask,
         settled: Mask,
         as_zero: bool,
+        sources: Hashable,
     ) -> None:
         """Statistics are of shape (samples, 2, k), and the masks of shape (samples, 2)."""
         self.scorer, self.group, self._statistics = scorer, group, statistics
@@ -252,20 +255,22 @@ class PairedScores:
         self.as_zero = as_zero or bool((self._scored[:, 0] != self._scored[:, 1]).any())
         self.here = both if self.as_zero else self._scored[:, 0]
         self.failed = tuple((both[:, np.newaxis] & ~scored).sum(axis=0).tolist())
+        self.source = sources, self.as_zero
         self.n = int(self.here.sum())
-        self.clips = len(set(compress(group.clips, self.here.tolist())))
+        numbers = group.numbers[self.here]
+        self.clips = int(np.count_nonzero(np.bincount(numbers)))
+        self.clusters = numbers if self.clips < self.n else None
         self.scores: tuple[float, float] | None = None
         if self.n and not group.lacks(self.here):
-            sides = self.table()[self.here].transpose(1, 0, 2)
+            sides = self.table.transpose(1, 0, 2)
             means = np.stack([np.ascontiguousarray(side).mean(axis=0) for side in sides])
             first, second = self.aggregate(means).tolist()
             self.scores = first, second
 
     @property
     def testable(self) -> bool:
-        clips = list(compress(self.group.clips, self.here.tolist()))
         enough = self.scores is not None and self.group.enough(self.here)
-        return enough and is_enough(units_of(np.zeros((self.n, 1)), clips))
+        return enough and is_enough(units_of(np.zeros((self.n, 1)), self.clusters))
 
     @property
     def alike(self) -> Hashable:
@@ -279,28 +284,29 @@ class PairedScores:
 
     @property
     def aggregate(self) -> Aggregate:
-        return self._made_by(1.0)
+        return self.made_by(1.0)
 
-    def _made_by(self, whole: FloatArray | float) -> Aggregate:
+    def made_by(self, whole: FloatArray | float) -> Aggregate:
         make = self.group.aggregate_as_zeros if self.as_zero else self.group.aggregate_of
         return make(self.scorer, whole)
 
+    @cached_property
     def table(self) -> FloatArray:
-        """What is added up, of shape (samples, 2, …); those that are not ``here`` do not count."""
+        """What is added up of those that are ``here``, of shape (samples, 2, …)."""
+        group, statistics = self.group, self._statistics
         if self.as_zero:
-            return self.group.spread_as_zeros(self._statistics, self._scored)
-        return self.group.spread(self._statistics * self._scored[..., np.newaxis])
+            return group.spread_as_zeros(statistics, self._scored)[self.here]
+        return group.spread(statistics * self._scored[..., np.newaxis])[self.here]
 
-    def resampled(self) -> tuple[FloatArray, FloatArray, Aggregate, list[str]]:
+    def resampled(self) -> tuple[FloatArray, FloatArray, Aggregate, Clusters]:
         """Both sides, the second first; how a draw is added up; and the clip of each sample."""
-        first, second = self.table()[self.here].transpose(1, 0, 2)
+        first, second = self.table.transpose(1, 0, 2)
         whole: FloatArray | float = 1.0
         if self.group.aggregation is not None:
             # A draw may hold no sample of a small corpus, which then has the mean of all.
             means = np.stack([second.mean(axis=0), first.mean(axis=0)])
             whole = compute.corpus_means(means, len(self.group.weights))
-        clips = list(compress(self.group.clips, self.here.tolist()))
-        return second, first, self._made_by(whole), clips
+        return second, first, self.made_by(whole), self.clusters
 
 
 def pair_scores(
@@ -317,40 +323,82 @@ def pair_scores(
 
     def pair(first: int, second: int) -> PairedScores:
         sides = [first, second]
-        return PairedScores(
-            scorer, group, statistics[:, sides], scored[:, sides], settled[:, sides], as_zero
-        )
+        parts = statistics[:, sides], scored[:, sides], settled[:, sides]
+        sources = frozenset(id(scores[one]) for one in sides)
+        return PairedScores(scorer, group, *parts, as_zero, sources)
 
     return pair
+
+
+class _Together(NamedTuple):
+    """Pairs that are added up alike, by their places, and one of them: their statistics are of
+    shape (samples, pairs, 2, k), the second run's first."""
+
+    places: list[int]
+    sides: FloatArray
+    one: PairedScores
+
+    @property
+    def added(self) -> FloatArray:
+        """What scores are made of: of means nothing but the values."""
+        return self.sides[..., :1] if self.one.aggregate is first_column else self.sides
+
+    @property
+    def drawn(self) -> Aggregate:
+        """What makes scores of a draw, which may hold no sample of a small corpus: that has the
+        mean of all."""
+        if (group := self.one.group).aggregation is None:
+            return self.one.aggregate
+        means = compute.corpus_means(self.sides.mean(axis=0), len(group.weights))
+        return self.one.made_by(means)
+
+
+def _together(pairs: Sequence[PairedScores]) -> Iterator[_Together]:
+    """As many pairs at once as memory holds."""
+    alike = grouped((one.alike, at) for at, one in enumerate(pairs))
+    for places in alike.values():
+        one = pairs[places[0]]
+        at_once = max(1, _MOST_NUMBERS // max(one.table[:, 0].size, 1))
+        for start in range(0, len(places), at_once):
+            some = places[start : start + at_once]
+            tables = np.stack([pairs[place].table for place in some], axis=1)
+            yield _Together(some, tables[:, :, ::-1], one)
 
 
 def p_values(
     pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS, test: Test = "permutation"
 ) -> list[float]:
     """Two-sided p of each, no smaller than its interval allows; pairs that are added up alike are
-    tested in one pass."""
-    found, alike = [1.0] * len(pairs), grouped((one.alike, at) for at, one in enumerate(pairs))
-    for places in alike.values():
-        first = pairs[places[0]]
-        at_once = max(1, _MOST_NUMBERS // max(first.table()[:, 0].size, 1))
-        for start in range(0, len(places), at_once):
-            some = places[start : start + at_once]
-            tables = np.stack([pairs[place].table()[first.here] for place in some], axis=2)
-            left, right = tables[:, 1], tables[:, 0]
-            clips = list(compress(first.group.clips, first.here.tolist()))
-            own, made = clips if first.clips < first.n else None, first.aggregate
-            if test == "permutation":
-                values = bootstrap.permutation_tests(left, right, made, rounds=rounds, clusters=own)
-            else:
-                drawn = (bootstrap.bootstrap_test(*pairs[place].resampled()) for place in some)
-                values = np.array(list(drawn))
-            if (sure := values < power.ALPHA).any():
-                sides, bounds = (left[:, sure], right[:, sure]), first.bounds
-                values[sure] = bootstrap.guarded(
-                    values[sure], *sides, made, bounds=bounds, clusters=own
-                )
-            for place, value in zip(some, values.tolist(), strict=True):
-                found[place] = value
+    tested in one pass, and none again that a board or a comparison has tested."""
+    keys = [(one.source, rounds, test) for one in pairs]
+    new = [one for one, key in zip(pairs, keys, strict=True) if key not in one.group.tested]
+    for some in _together(new):
+        left, right = some.added[:, :, 0], some.added[:, :, 1]
+        made, own = some.one.aggregate, some.one.clusters
+        if test == "permutation":
+            values = bootstrap.permutation_tests(left, right, made, rounds=rounds, clusters=own)
+        else:
+            drawn = (bootstrap.bootstrap_test(*new[place].resampled()) for place in some.places)
+            values = np.array(list(drawn))
+        if (sure := values < power.ALPHA).any():
+            sides, bounds = (left[:, sure], right[:, sure]), some.one.bounds
+            values[sure] = bootstrap.guarded(
+                values[sure], *sides, made, bounds=bounds, clusters=own
+            )
+        for place, value in zip(some.places, values.tolist(), strict=True):
+            new[place].group.tested[new[place].source, rounds, test] = value
+    return [one.group.tested[key] for one, key in zip(pairs, keys, strict=True)]
+
+
+def _intervals(pairs: Sequence[PairedScores], p: Sequence[float]) -> list[Interval | None]:
+    """Of each difference, in agreement with its p."""
+    found: list[Interval | None] = [None] * len(pairs)
+    for some in _together(pairs):
+        own = np.array([p[place] for place in some.places])
+        how = Resampling(clusters=some.one.clusters, bounds=some.one.bounds)
+        made = bootstrap.difference_intervals(some.added, some.drawn, some.sides, p=own, **how)
+        for place, value in zip(some.places, made, strict=True):
+            found[place] = value
     return found
 
 
@@ -363,7 +411,8 @@ def _differences(
 ) -> list[PairedDifference]:
     """Scorers without a number on all samples are left out, unless none has one."""
     aggregation, is_raced = tables[0].aggregation, any(one.raced for one in tables)
-    groups = group_samples(samples, aggregation)
+    whole_run = len(samples) == len(tables[0].samples)
+    groups = tables[0].groups if whole_run else group_samples(samples, aggregation)
 
     def difference(scorer: Scorer, category: str, group: Group) -> PairedDifference:
         pair = pair_scores(scorer, group, tables)(0, 1)
@@ -397,12 +446,9 @@ def _test(comparisons: Sequence[_Families], correction: Correction, test: Test) 
     every = [one for own in comparisons for rows in own.rows for one in rows]
     tested = [(row, pair) for row, pair in every if pair is not None]
     values = p_values([pair for _, pair in tested], test=test)
-    for (row, pair), value in zip(tested, values, strict=True):
-        second, first, drawn, clips = pair.resampled()
-        row.p, sides, bounds = value, (second, first), pair.bounds
-        row.ci = bootstrap.difference_interval(
-            *sides, drawn, p=value, clusters=clips, bounds=bounds
-        )
+    found = _intervals([pair for _, pair in tested], values)
+    for (row, _), p, interval in zip(tested, values, found, strict=True):
+        row.p, row.ci = p, interval
     for rows in (rows for own in comparisons for rows in own.rows):
         number = Counter(row.category for row, _ in rows)
         fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations, zip_longest
+from itertools import accumulate, combinations, zip_longest
 
 import numpy as np
 
@@ -33,8 +33,9 @@ from audiocapbench.version import VERSION
 
 FEWEST_MODELS = 4
 _FEWEST_PAIRS = 3
-_ROWS, _FEWEST_SAMPLES = 120, 200
+_ROWS, _FEWEST_SAMPLES = 1_000, 200
 """Differences of 1,000 samples that a report tests beforehand: they take some three seconds."""
+_ALONE = 8  # times as long takes a difference on samples that no other pair is about
 
 
 def board_document(
@@ -97,6 +98,9 @@ def _add_ranking(
 def _document(data: BoardData, title: str, labels: Sequence[str]) -> parts.BoardDocument:
     runs = data.runs
     days = sorted({one.run.created_at[:10] for one in runs})
+    # Run by run: what is drawn for so many samples serves all scorers.
+    made = [one.estimate(scorer) for one in runs for scorer in data.scorers]
+    signatures = {str(one.signature) for one in made if one and one.signature}
     models = [one.entry for one in runs]
     for row in data.published:
         name, of, at = f"{row.model} (published)", provider_of(row.model), row.printed_rank
@@ -111,8 +115,6 @@ def _document(data: BoardData, title: str, labels: Sequence[str]) -> parts.Board
         model.shape = SHAPES[model.mark % len(SHAPES)]
     providers = dict.fromkeys([*PROVIDERS.values(), *(one.provider for one in models)])
     present = {one.provider for one in models}
-    made = (one.estimate(scorer) for scorer in data.scorers for one in runs)
-    signatures = {str(one.signature) for one in made if one and one.signature}
     both = [
         one.judge
         for one in data.scorers
@@ -208,10 +210,17 @@ def compared(
 
 def compared_pairs(data: ReportData) -> list[parts.PairComparison]:
     """Pairs of runs, those of near ranks first, as many as take a few seconds."""
-    size = len(data.scorers) * max(len(data.samples), _FEWEST_SAMPLES)
-    most = max(1, _ROWS * 1_000 // size)
+    # What a run was not asked, or not judged, leaves its pairs samples of their own.
+    tables = [run.table for run in data.runs]
+    odd = [
+        {one for one in data.scorers if any(not why.is_failure for why in own.point(one).missing)}
+        for own in tables
+    ]
     near = sorted(combinations(range(len(data.runs)), 2), key=lambda pair: pair[1] - pair[0])
-    return compared([(data.runs[one].table, data.runs[other].table) for one, other in near[:most]])
+    rows = (len(data.scorers) + (_ALONE - 1) * len(odd[one] | odd[other]) for one, other in near)
+    most = _ROWS * 1_000 // max(len(data.samples), _FEWEST_SAMPLES)
+    count = max(1, sum(taken <= most for taken in accumulate(rows)))
+    return compared([(tables[one], tables[other]) for one, other in near[:count]])
 
 
 def cell(one: Estimate | None) -> parts.Cell | None:

@@ -287,8 +287,9 @@ def write_report(
     """
     write_card = None if card is None else figure_writer(card, scale=1.0)
     clips = [sample.clip for sample in data.samples]
+    pairs = compared_pairs(data)  # first: all at once, while the board tests score by score
     board = board_document(store, data, title).model_copy(update=facts)
-    board.pairs = compared_pairs(data)
+    board.pairs = pairs
     keep_estimates(store, (one.table for one in data.runs))
     if write_card is not None:
         write_card(draw_card(board, " ".join(map(str, data.signatures(data.headline)))))
