@@ -30,6 +30,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+from installed import installed
+
 Captions = tuple[list[str], list[list[str]]]
 Scores = dict[str, float]
 
@@ -264,7 +266,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _place_wordnet_for_nltk(options.data / "wordnet-3.0", Path(folder))
         measurements = []
-        for measurement in _measure_all(options, {**os.environ, "NLTK_DATA": folder}):
+        for measurement in _measure_all(options, installed() | {"NLTK_DATA": folder}):
             measurements.append(measurement)
             print(_line(measurement), file=sys.stderr if options.json else sys.stdout, flush=True)
     if options.json:
@@ -317,6 +319,7 @@ def _measure(
         done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
         runs.append(json.loads(done.stdout))
     seconds = statistics.median(run["seconds"] for run in runs)
+    cpu_seconds = statistics.median(run["cpu_seconds"] for run in runs)
     scores = runs[0]["scores"]
     if peer is not None:
         _check_agreement(contender, scores, peer)
@@ -326,9 +329,9 @@ def _measure(
         corpus=corpus,
         samples=runs[0]["samples"],
         seconds=seconds,
-        cpu_seconds=statistics.median(run["cpu_seconds"] for run in runs),
+        cpu_seconds=cpu_seconds,
         samples_per_second=runs[0]["samples"] / seconds,
-        times_peer=peer.seconds / seconds if peer else None,
+        times_peer=peer.cpu_seconds / cpu_seconds if peer else None,
         peak_mib=max(run["peak_mib"] for run in runs),
         scores=scores,
     )
@@ -339,9 +342,9 @@ def _measure_here(contender: Contender, corpus: str, data: Path) -> None:
     predictions, references = CORPORA[corpus](data)
     if contender.prepare:
         predictions, references = contender.prepare(predictions, references)
-    started, cpu_started = time.perf_counter(), time.process_time()
+    started, cpu_started = time.perf_counter(), _processor_s()
     scores = contender.run(predictions, references)
-    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
+    seconds, cpu_seconds = time.perf_counter() - started, _processor_s() - cpu_started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     run = {
         "samples": len(predictions),
@@ -351,6 +354,12 @@ def _measure_here(contender: Contender, corpus: str, data: Path) -> None:
         "scores": scores,
     }
     print(json.dumps(run))
+
+
+def _processor_s() -> float:
+    """Of this process, and of the Java that it has waited for."""
+    java = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + java.ru_utime + java.ru_stime
 
 
 def _check_agreement(contender: Contender, scores: Scores, peer: Measurement) -> None:

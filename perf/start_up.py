@@ -21,8 +21,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from engine import write_clips
+from installed import installed
 
 CLIP_S = 0.05
 LONGEST_S = 300.0
@@ -42,7 +44,8 @@ def until_first_question(folder: Path) -> tuple[float, float]:
         words = [sys.executable, "-m", "audiocapbench", "run", str(folder), "--yes"]
         words += ["--model", f"endpoint/fake@{address}", "--store", f"{folder}.db"]
         began = time.perf_counter()
-        with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as one:
+        quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen(words, env=installed(), **quiet) as one:
             try:
                 server.accept()[0].close()
                 return processor_s(one.pid), time.perf_counter() - began

@@ -15,7 +15,6 @@ and 5.9 s of it; inspect_ai 16.3 s at 60. With a load of ten: ours 33 and 20 s, 
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import urllib.request
 from pathlib import Path
 
 from engine import Limits, provider, write_clips
+from installed import installed
 
 LATENCY_S = (0.3, 1.5)
 CLIP_S = 2.0
@@ -65,9 +65,9 @@ def theirs(python: str, address: str, folder: Path, connections: int) -> list[st
 
 def measure(name: str, words: list[str], address: str, place: str, limit_s: float) -> None:
     """Run a command to its end and print how it went."""
+    own = installed() | {"FAKE_API_KEY": "none", "INSPECT_LOG_DIR": f"{place}/logs"}
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    own = {"FAKE_API_KEY": "none", "INSPECT_LOG_DIR": f"{place}/logs"}
-    done = subprocess.run(words, cwd=place, env=os.environ | own, capture_output=True, check=False)
+    done = subprocess.run(words, cwd=place, env=own, capture_output=True, check=False)
     ended, after = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with urllib.request.urlopen(f"{address}/statistics") as response:  # noqa: S310
         seen = json.load(response)

@@ -119,11 +119,29 @@ def with_pieces(text: str, pieces: Mapping[str, str]) -> str:
     return re.sub("<([A-Z]+)>", lambda found: with_pieces(pieces[found[1]], pieces), whole)
 
 
-def patterns(package: str, file: str, table: str = "patterns") -> dict[str, re.Pattern[str]]:
+class Patterns(Mapping[str, re.Pattern[str]]):
+    """Patterns by name, each compiled when it is first used: most programs use few."""
+
+    def __init__(self, texts: Mapping[str, str], pieces: Mapping[str, str]) -> None:
+        self._texts, self._pieces = texts, pieces
+        self._compiled: dict[str, re.Pattern[str]] = {}
+
+    def __getitem__(self, name: str) -> re.Pattern[str]:
+        if name not in self._compiled:
+            self._compiled[name] = re.compile(with_pieces(self._texts[name], self._pieces))
+        return self._compiled[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def patterns(package: str, file: str, table: str = "patterns") -> Patterns:
     """A table of patterns of a file of lists, made of its ``pieces`` if it has some."""
     lists = read_lists(package, file)
-    named, pieces = lists[table].items(), lists.get("pieces", {})
-    return {name: re.compile(with_pieces(text, pieces)) for name, text in named}
+    return Patterns(lists[table], lists.get("pieces", {}))
 
 
 def cache_folder() -> Path:

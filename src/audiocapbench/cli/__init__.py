@@ -1,5 +1,6 @@
 """The command line: one file a command; parses, calls, prints."""
 
+import gc
 import io
 import os
 import signal
@@ -9,9 +10,20 @@ import threading
 _INTERRUPTED = 130
 _LAST_WAIT_S = 1.0
 _FINALIZER_S = 0.01
+_FEW, _USUAL = (100_000, 50, 100), gc.get_threshold()
+"""How often cycles are looked for: neither imports nor half a million captions make any."""
+
+
+def collect_as_usual() -> None:
+    """What asks or serves makes cycles, and they hold audio; what is there by now has none."""
+    gc.freeze()
+    gc.set_threshold(*_USUAL)
 
 
 def main() -> None:
+    gc.set_threshold(*_FEW)
+    # httpx would bring a command of its own, with click and pygments.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     sys.unraisablehook = interrupt_again
     try:
         _run()

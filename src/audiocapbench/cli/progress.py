@@ -15,6 +15,7 @@ from rich.text import Text
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.registry import FILE, list_benchmarks, takes_argument
 from audiocapbench.benchmarks.traits import base_name
+from audiocapbench.cli import collect_as_usual
 from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import ask, print_json, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
@@ -50,6 +51,7 @@ class Terminal(Host):
         self._budget = Budget()
 
     def __enter__(self) -> Self:
+        collect_as_usual()
         self._embedding = WATCHER.set(partial(self.advance, "  clips embedded"))
         return self
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Option
 
-from audiocapbench.cli import options
+from audiocapbench.cli import collect_as_usual, options
 from audiocapbench.cli.app import WRONG_USE, add_group, app
 from audiocapbench.cli.console import relative, say, show_facts, show_lines, show_result
 from audiocapbench.errors import AudioCapBenchError, ReportError
@@ -162,6 +162,7 @@ def view(
         say(f"{kept.name} is shown there; Ctrl-C ends it.")
         if opened and sys.stdout.isatty():
             webbrowser.open(address)
+        collect_as_usual()
         server.serve(
             server.GuardedApp(make_app(boards, LiveFeed(kept)), server.hosts_of(host), token), taken
         )
@@ -185,6 +186,7 @@ def _rate(path: Path, host: str, port: int, store: str, *, arena: bool) -> None:
         if not server.is_loopback(host):
             say(f"Others can reach {address}: whoever has a link can rate, and nobody else.")
         say(f"{project.name} is open at {address}; Ctrl-C ends it, and nothing is lost.")
+        collect_as_usual()
         server.serve(server.GuardedApp(rating_app(desk), server.hosts_of(host, project.url)), taken)
 
 

@@ -1,8 +1,6 @@
 """``audiocapbench score`` and ``import``: predictions from files are scored, or become a run."""
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -94,8 +92,7 @@ def score(
                 "score needs a RUN, or --predictions and --references (one file may be both)"
             )
         if not panel.judge:
-            with _few_collections():
-                return _score_files(files, files.references, metrics, out, blind=scale == "blind")
+            return _score_files(files, files.references, metrics, out, blind=scale == "blind")
         run, bad = _import(files, metrics, panel, session, out)
     store, how = options.open_store(session.store), session.asking()
     plan = RunPlan.of_run(store, store.run(run), how, metrics=metrics, panel=panel, repeats=repeats)
@@ -168,18 +165,6 @@ def _on_blind_scale(
         say(*(f"Warning: {text}." for text in over_blind.blind_warnings(model, table, one)))
     facts = {"over_blind": {row.pop("scorer"): row for row in Table("", rows).objects()}}
     return Table("From blind (0) to a person's caption (1)", rows), facts
-
-
-@contextmanager
-def _few_collections() -> Iterator[None]:
-    """Look for cycles less often: half a million captions have none. What asks has some, and they
-    hold audio."""
-    usual = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 def _score_files(

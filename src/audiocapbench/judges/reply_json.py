@@ -8,7 +8,7 @@ missing; what could mean two things is a ReplyError.
 import json
 import re
 from collections.abc import Callable, Collection, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ _BEGINNING = re.compile(rf"\{{(?=[\s\ufeff\u200b]*+(?:{_KEY}|{_COMMENT}))", re.D
 _END = r"//|/\*|\#|```|\Z"
 
 
+@cache  # and compiled when a reply is mended, which most need not be
 def _string(after: str) -> re.Pattern[str]:
     # A quote ends a string only where JSON would go on, so that quotes inside a sentence survive,
     # and no object begins in one; possessive repetition keeps it from being tried twice.
@@ -36,8 +37,8 @@ def _string(after: str) -> re.Pattern[str]:
     return re.compile("|".join(every), re.DOTALL)
 
 
-_ITEM_STRING = _string(rf"\s*+(?:[,:}}\]]|{_END})")
-_FIELD_STRING = _string(rf"\s*+(?:}}|,\s*+(?:}}|{_KEY}|{_END})|{_END})")
+_AFTER_ITEM = rf"\s*+(?:[,:}}\]]|{_END})"
+_AFTER_FIELD = rf"\s*+(?:}}|,\s*+(?:}}|{_KEY}|{_END})|{_END})"
 _BLANK = re.compile(r"(?:[\s\ufeff\u200b]++|(?://|\#)[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
 _PIECE = rf"(?:[^\s,:{{}}\[\]{_ANY_QUOTE}/\#]|/(?![/*]))++"
 _BARE = re.compile(rf"(?:{_PIECE}[ \t]*+)++\s*+")
@@ -101,7 +102,7 @@ def _strict(text: str, place: int) -> tuple[str, int, bool]:
             place += 1
             continue
         quoted, is_name = mark in _ANY_QUOTE, made[-1] in "{," and ends[-1] == "}"
-        string = _FIELD_STRING if made[-1] == ":" else _ITEM_STRING
+        string = _string(_AFTER_FIELD if made[-1] == ":" else _AFTER_ITEM)
         token = (string if quoted else _BARE).match(text, place)
         place = token.end() if token else len(text)
         if token is None or (not token.lastindex if quoted else place == len(text)):

@@ -5,7 +5,6 @@ reference is one bit mask, so that alignments and common subsequences of a whole
 array operations. Nothing here knows a metric's formula.
 """
 
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -28,6 +27,7 @@ _PAIRS_PER_BATCH = 2048
 _CORPORA_KEPT, _TEXTS_AT_ONCE = 3, 1024
 # Pairs of words, some seconds: two books, when all that is said in ten hours is 90,000 words.
 _MOST_COMPARED = 1 << 34
+_END = "A"  # no word, for those are in lower case
 _NO_PREDICTED_WORD = -1
 _NO_REFERENCE_WORD = -2
 
@@ -204,15 +204,17 @@ def _intern(
     texts = number_things(chain(predicted, chain.from_iterable(own_references)))
     words: defaultdict[str, int] = defaultdict()
     words.default_factory = words.__len__
-    ids, lengths, left = [np.zeros(0, np.int32)], array("i"), iter(texts)
+    ids, lengths, left = [np.zeros(words[_END], np.int32)], [np.zeros(0, np.int64)], iter(texts)
     # Words of some texts at a time: those of all would take twenty times as much.
-    while tokens := list(map(tokenize or _split, islice(left, _TEXTS_AT_ONCE))):
-        lengths.extend(map(len, tokens))
-        numbers = map(words.__getitem__, chain.from_iterable(tokens))
-        ids.append(np.fromiter(numbers, dtype=np.int32))
+    while some := list(islice(left, _TEXTS_AT_ONCE)):
+        cut = _split(some) if tokenize is None else [(*tokenize(one), _END) for one in some]
+        flat = cut if tokenize is None else chain.from_iterable(cut)
+        numbers = np.fromiter(map(words.__getitem__, flat), dtype=np.int32)
+        lengths.append(np.diff(np.flatnonzero(numbers == 0), prepend=-1) - 1)
+        ids.append(numbers[numbers > 0] - 1)
     return Corpus(
-        words=list(words),
-        sentences=Sentences(np.concatenate(ids), starts_of(lengths)),
+        words=list(words)[1:],
+        sentences=Sentences(np.concatenate(ids), starts_of(np.concatenate(lengths))),
         predictions=_numbers_of(predicted, texts),
         references=_numbers_of(chain.from_iterable(own_references), texts),
         reference_starts=starts_of(list(map(len, own_references))),
@@ -220,8 +222,12 @@ def _intern(
     )
 
 
-def _split(text: str) -> list[str]:
-    return text.lower().split()
+def _split(texts: Sequence[str]) -> list[str]:
+    """The words of texts, with an end behind those of each; of all at once where none has a NUL."""
+    joined = "\0".join(texts).lower()
+    if joined.count("\0") < len(texts):
+        return f"{joined}\0".replace("\0", f" {_END} ").split()
+    return [word for text in texts for word in (*text.lower().split(), _END)]
 
 
 def _numbers_of(things: Iterable[Thing], numbers: dict[Thing, int]) -> IntArray:

@@ -16,6 +16,7 @@ _IRREGULAR, _STEP_2, _STEP_3, _STEP_4 = (
     {old: new for old, _, new in (rule.partition(">") for rule in rules.split())}
     for rules in _LISTS.values()
 )
+_SIZES = sorted({len(old) for rules in (_STEP_2, _STEP_3, _STEP_4) for old in rules}, reverse=True)
 # How a word ends that any rule after those for plurals, -ed and -ing can change.
 _LATER = tuple({*"eiyl", *_STEP_2, *_STEP_3, *_STEP_4})
 
@@ -79,7 +80,8 @@ def _ends_in_short_syllable(base: str) -> bool:
 
 def _replace(word: str, rules: dict[str, str], least: int) -> str:
     """Apply the first rule whose suffix fits, if what is left of the word measures so much."""
-    old = next((old for old in rules if word.endswith(old)), None)
+    # Of two that end alike, the longer stands first.
+    old = next((word[-size:] for size in _SIZES if word[-size:] in rules), None)
     if old is None:
         return word
     base = word[: -len(old)]

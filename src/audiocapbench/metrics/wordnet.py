@@ -7,9 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.metrics.batches import IntArray, ranges, starts_of
 
@@ -25,11 +26,13 @@ _ENDINGS = {
 }
 
 
-_Runs = tuple[IntArray, IntArray, IntArray]
+_Runs = tuple[NDArray[np.integer[Any]], IntArray, IntArray]
 """Numbers, starts and lengths: run i is numbers[starts[i]:starts[i] + lengths[i]]."""
 
 
-def _follow(runs: _Runs, owners: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
+def _follow(
+    runs: _Runs, owners: IntArray, chosen: NDArray[np.integer[Any]]
+) -> tuple[IntArray, NDArray[np.integer[Any]]]:
     """Replace each (owner, run) by (owner, number) for all numbers of the run."""
     numbers, starts, lengths = runs
     follower, places = ranges(starts[chosen], lengths[chosen])
@@ -40,12 +43,13 @@ class _Part(NamedTuple):
     """One part of speech: its sorted words, which lead to synsets, which have words as names."""
 
     words: list[str]
-    synsets: _Runs
-    names: _Runs
+    members: NDArray[np.integer[Any]]  # the words of all synsets, end to end
+    starts: IntArray  # of each synset in these
+    shown: IntArray  # how many of its words are names
     exceptions: dict[str, str]
     rules: tuple[tuple[str, str], ...]
 
-    def synonyms(self, words: Sequence[str]) -> tuple[IntArray, IntArray]:
+    def synonyms(self, words: Sequence[str]) -> tuple[IntArray, NDArray[np.integer[Any]]]:
         """Places of words, and the number of a synonym of each; some repeat."""
         # A form may be itself or an inflection, whether there are such words.
         bases: list[tuple[int, str]] = []
@@ -60,7 +64,18 @@ class _Part(NamedTuple):
         numbers = {word: at for word, at in slots if self.words[at : at + 1] == [word]}
         lemmas = [(place, numbers[base]) for place, base in bases if base in numbers]
         owners, leading = np.array(lemmas, dtype=np.int64).reshape(-1, 2).T
-        return _follow(self.names, *_follow(self.synsets, owners, leading))
+        names = (self.members, self.starts, self.shown)
+        return _follow(names, *_follow(self._synsets_of(leading), owners, leading))
+
+    def _synsets_of(self, chosen: IntArray) -> _Runs:
+        """The synsets of each word, for these words alone: to turn all lists takes far longer."""
+        is_chosen = np.zeros(len(self.words), dtype=bool)
+        is_chosen[chosen] = True
+        places = np.flatnonzero(is_chosen[self.members])
+        led = self.members[places]
+        synsets = np.searchsorted(self.starts, places, side="right") - 1
+        counts = np.bincount(led, minlength=len(self.words))
+        return synsets[np.argsort(led, kind="stable")], starts_of(counts)[:-1], counts
 
 
 def synonyms(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -104,15 +119,13 @@ def _parts() -> tuple[_Part, ...]:
         )
         names, members = words[own_words], arrays["members"][own_members]
         sizes, shown = (arrays[key][own_synsets].astype(np.int64) for key in ("sizes", "names"))
-        # From the table's lists of each synset's words to lists of each word's synsets.
-        synsets = np.repeat(np.arange(len(sizes)), sizes)[np.argsort(members, kind="stable")]
-        counts = np.bincount(members, minlength=len(names))
         cut = (rule.partition(">") for rule in endings.split())
         parts.append(
             _Part(
                 words=names,
-                synsets=(synsets, starts_of(counts)[:-1], counts),
-                names=(members.astype(np.int64), starts_of(sizes)[:-1], shown),
+                members=members,
+                starts=starts_of(sizes)[:-1],
+                shown=shown,
                 exceptions=dict(zip(forms[own_forms], bases[own_forms], strict=True)),
                 rules=tuple((old, new) for old, _, new in cut),
             )
