@@ -526,7 +526,7 @@ def packed(members: Mapping[str, bytes], link: str = "") -> bytes:
 
 def zipped(members: Mapping[str, bytes]) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, own in members.items():
             archive.writestr(name, own)
     return content.getvalue()
@@ -574,6 +574,17 @@ def test_data_by_address_is_fetched_when_asked_from_where_it_stopped(tmp_path: P
         done = run_command("build", str(path), "--out", str(tmp_path / "other"))
     assert (done.returncode, (tmp_path / "other").exists()) == (2, False)
     assert "captions.csv: what was downloaded has the SHA-256" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "pack"), [("c.tar.gz", packed), ("c.zip", zipped)])
+def test_a_member_of_an_archive_may_be_long(
+    tmp_path: Path, name: str, pack: Callable[[Mapping[str, bytes]], bytes]
+) -> None:
+    long = {"clips/long.wav": bytes(65 << 20)}
+    files = {"captions.csv": TABLE, name: pack({**CLIPS, **long})}
+    with HttpServer(lambda one: Response(files[one.path.rsplit("/", 1)[-1]])) as server:
+        path = by_address(tmp_path, server.url, files)
+        assert len(open_benchmark(f"{path}[download=yes]").samples) == 2
 
 
 @pytest.mark.parametrize(

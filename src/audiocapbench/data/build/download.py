@@ -1,17 +1,20 @@
 """Files by their addresses: fetched from where a download was stopped, held to a SHA-256, unpacked
 into a folder that nothing in an archive leads out of."""
 
+import gzip
 import shutil
+import tarfile
 import time
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from audiocapbench.audio import sha256
-from audiocapbench.data.build.shards import LARGEST_MEMBER, ShardError, read_members, shown
+from audiocapbench.data.build.shards import shown
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import locked
@@ -21,7 +24,10 @@ PAUSES_S = (0.5, 1.0, 2.0)
 _TIMEOUT_S = 30.0
 _TARS = (".tar", ".tar.gz", ".tgz")
 _ANY_SIZE = 1 << 40
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+_DAMAGED = (
+    *(zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile),
+    *(zlib.error, EOFError, RuntimeError),
+)
 
 
 def download(url: str, path: Path, digest: str, most: int = _ANY_SIZE) -> None:
@@ -81,34 +87,38 @@ def download_folder(files: Mapping[str, str], root: Path) -> None:
         for url, digest in files.items():
             if not (work / digest).is_file() or sha256(work / digest) != digest:
                 download(url, work / digest, digest)
-            for name, content in _members(work / digest, url):
-                place = PurePosixPath(name)
-                outside = place.is_absolute() or ".." in place.parts or set(name) & {*"\\:\0"}
-                if outside or isinstance(content, str):
-                    why = content if isinstance(content, str) else "leads out of the folder"
-                    raise DatasetError(f"{url}: its member {shown(name)!r} {why}; nothing is kept")
-                if (made / place).exists():
-                    raise DatasetError(f"{url}: {shown(name)!r} comes twice; nothing is kept")
-                (made / place).parent.mkdir(parents=True, exist_ok=True)
-                (made / place).write_bytes(content)
+            try:
+                for name, stream in _members(work / digest, url):
+                    place = PurePosixPath(name)
+                    outside = place.is_absolute() or ".." in place.parts or set(name) & {*"\\:\0"}
+                    why = "comes twice" if (made / place).exists() else ""
+                    why = "is a link or a device" if stream is None else why
+                    why = "leads out of the folder" if outside else why
+                    if why or stream is None:
+                        what = f"its member {shown(name)!r} {why}; nothing is kept"
+                        raise DatasetError(f"{url}: {what}")
+                    (made / place).parent.mkdir(parents=True, exist_ok=True)
+                    with stream, (made / place).open("xb") as file:
+                        shutil.copyfileobj(stream, file)
+            except _DAMAGED as error:
+                reason = str(error).partition(":\n")[0] or type(error).__name__
+                raise DatasetError(f"{url}: is damaged, or no archive ({reason})") from None
         made.replace(root)
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _members(path: Path, url: str) -> Iterator[tuple[str, bytes | str]]:
-    """The files of an archive, each with its bytes or what is wrong; or the one file itself."""
+def _members(path: Path, url: str) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """The files of an archive, and links and devices without content; or the one file itself."""
     name = PurePosixPath(unquote(urlsplit(url).path)).name or "file"
-    try:
-        if name.lower().endswith(_TARS):
-            with path.open("rb", buffering=0) as stream:
-                yield from read_members(stream)
-        elif name.lower().endswith(".zip"):
-            with zipfile.ZipFile(path) as archive:
-                for one in archive.infolist():
-                    if not one.is_dir():
-                        large = one.file_size > LARGEST_MEMBER
-                        yield one.filename, "is too large" if large else archive.read(one)
-        else:
-            yield name, path.read_bytes()
-    except (ShardError, *_DAMAGED) as error:
-        raise DatasetError(f"{url}: {error}") from None
+    if name.lower().endswith(_TARS):
+        with tarfile.open(path) as tar:
+            for one in tar:
+                if not one.isdir():
+                    yield one.name, tar.extractfile(one) if one.isreg() else None
+    elif name.lower().endswith(".zip"):
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                if not member.is_dir():
+                    yield member.filename, archive.open(member)
+    else:
+        yield name, path.open("rb")
