@@ -89,13 +89,19 @@ def test_a_reply_in_prose_is_read_after_its_word(file: Path) -> None:
     )
     contract = find_contract(str(file))
     assert contract.parse("Explanation: close.\nRating: 4").scores == {"rating": 8.0}
-    assert contract.parse("Close.\nRating: **(4)**").scores == {"rating": 8.0}
+    for said in ("**(4)**", "4/5", "4 out of 5, as said", "4 points of 5", "4, for rain"):
+        assert contract.parse(f"Close.\nRating: {said}").scores == {"rating": 8.0}
     for reply, said in (
         ("It is a 4.", "no number after 'Rating:'"),
         ("Rating: 4, or Rating: 5", "several numbers after"),
         ("Rating: 6", "rating must be from 0 to 5"),
         ("Rating: 4.5", "rating must be an integer"),
         ("Rating: 4/10", "rating is not out of 5"),
+        ("Rating: 4 out of 10", "rating is not out of 5"),
+        ("Rating: 4 stars out of 10", "rating is not out of 5"),
+        ("Rating: 4 %", "rating is not out of 5"),
+        ("Rating: 4/5.5", "no number after"),
+        ("Rating: 1,000", "no number after"),
         ("Rating: 3-4", "no number after"),
         ("Rating: 3 or 4", "no number after"),
     ):

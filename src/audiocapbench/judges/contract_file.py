@@ -19,8 +19,11 @@ _PLACES = ("prediction", "references", "instruction", "category", "transcript", 
 _OTHER = "other"
 _Bound = Annotated[int, Field(ge=-1000, le=1000)]
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w -]*$")]
+_OF = r"\s*(?:/|(?:[a-z]+\s+)?(?:out\s+)?of\s)\s*"  # as in 4/5 and 4 stars out of 5
 _NUMBER = re.compile(
-    r"[\s\"'(\[*_]*(-?\d{1,4}(?:\.\d{1,4})?(?:\s*/\s*\d{1,4})?)(?![\w.]*\d|\s*(?:[-–—]|to|or)\s*\d)"
+    rf"[\s\"'(\[*_]*(?P<number>-?\d{{1,4}}(?:\.\d{{1,4}})?)(?:{_OF}(?P<of>\d{{1,4}})|\s*(?P<share>%))?"
+    rf"(?![\w.,]*\d|{_OF}\d|\s*(?:%|(?:[-–—]|to|or)\s*\d))",
+    re.IGNORECASE,
 )
 
 
@@ -114,7 +117,11 @@ def _read(name: str, after: str, text: str) -> Verdict:
     """The one number that a reply gives after a word; the rest is why."""
     parts = text.split(after)
     found = [_NUMBER.match(one) for one in parts[1:]]
-    numbers: set[Any] = {one[1] for one in found if one is not None}
+    numbers: set[Any] = {
+        "/".join(filter(None, (one["number"], "100" if one["share"] else one["of"])))
+        for one in found
+        if one is not None
+    }
     if len(numbers) != 1:
         said = "no number" if not numbers else "several numbers"
         raise ReplyError(f"the reply has {said} after {after!r}")
