@@ -21,6 +21,7 @@ for _package in ("pyarrow", "huggingface_hub", "datasets"):
 from audiocapbench import open_benchmark
 from audiocapbench.benchmarks.benchmark_file import open_file, read_benchmark_file, shelf
 from audiocapbench.benchmarks.file_keys import LICENCES
+from audiocapbench.benchmarks.registry import named_benchmark
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.registry import find_contract
 from audiocapbench.signature import Signature
@@ -215,7 +216,8 @@ def test_captions_are_scored_by_a_file_and_where_it_lies_does_not_matter(mine: P
     folder.mkdir()
     for one in [*mine.parent.glob("*.*")]:
         one.rename(folder / one.name)
-    assert len(open_benchmark(str(folder / "mine.toml")).samples) == 2
+    for options in ("", "[download=yes]"):
+        assert len(open_benchmark(f"{folder}/mine.toml{options}").samples) == 2
     (folder / "said.csv").write_text("id,prediction\na.wav,One.\nb.wav,Three.\n")
     done = run_command(
         *("score", "--predictions", str(folder / "said.csv"), "--metrics", "rouge_l", "--json"),
@@ -663,6 +665,21 @@ def test_metrics_that_a_table_has_no_room_for_are_named(mine: Path, tmp_path: Pa
     assert "Also scored, and shown by a report or with --json: meteor." in done.stderr
     chosen = run_command("run", str(mine), "--model", "control/safe", "--metrics", "meteor", *store)
     assert "Also scored" not in chosen.stderr
+
+
+def test_options_in_brackets_and_signs_in_paths_are_no_place_of_data(mine: Path) -> None:
+    folder = mine.parent / "a=b"
+    folder.mkdir()
+    (folder / "mine.toml").write_bytes(mine.read_bytes())
+    own = f"{folder}/mine.toml"
+    for one in (
+        f"{mine}[download=yes]",
+        f"{own}={mine.parent}",
+        f"{own}[download=no]={mine.parent}",
+    ):
+        assert len(named_benchmark(one).samples) == 2
+    with pytest.raises(AudioCapBenchError, match=r"a=b/captions.tsv: cannot be read"):
+        named_benchmark(own)
 
 
 def test_answers_to_questions_are_scored_without_audio(mine: Path, tmp_path: Path) -> None:

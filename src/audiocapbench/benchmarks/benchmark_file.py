@@ -26,6 +26,7 @@ from audiocapbench.benchmarks.captioning import (
 )
 from audiocapbench.benchmarks.file_keys import BenchmarkFile
 from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
+from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Sample, open_folder
 from audiocapbench.data.categories import UNCATEGORISED
 from audiocapbench.data.columns import Reading, names_of
@@ -46,10 +47,9 @@ _IN_PATTERN = re.compile(r"\{(\w+)\}")
 
 
 def find_file(name: str) -> Path | None:
-    """The file of a shipped benchmark's name, or of a path that ends in .toml."""
-    if name.endswith(FILE_ENDING):
-        return Path(name)
-    return shelf().get(name)
+    """The file of a shipped benchmark's name, or of a path that ends in .toml; options aside."""
+    plain = base_name(name)
+    return Path(plain) if plain.endswith(FILE_ENDING) else shelf().get(plain)
 
 
 @cache

@@ -6,6 +6,7 @@ every other one is an option in brackets after the benchmark's name.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import EntryPoint
@@ -42,6 +43,7 @@ from audiocapbench.metrics.names import ScorerName, check_options, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
 FILE = "file/"
+_PLACED = re.compile(r"((?:.+\.toml|(?!.*\.toml)[^=\[]+)(?:\[[^\]]*\])?)=(.+)", re.DOTALL)
 _ARGUMENTS = _DATA, _REFERENCES, *_CLIPS = ("data", "references", *ClipOptions.__annotations__)
 _FLAG = inspect.Parameter("clips", inspect.Parameter.KEYWORD_ONLY, default=False)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -102,9 +104,8 @@ def open_benchmark(
     if known in _BUILT_IN:
         load = _BUILT_IN[known]
         return load(**_arguments(name, load, arguments))
-    plain = name if name.endswith(FILE_ENDING) else known
-    if file := find_file(plain):
-        options = options_of(f"benchmark{name[len(plain) :]}", FILE_OPTIONS)
+    if file := find_file(name):
+        options = options_of(f"benchmark{name[len(known) :]}", FILE_OPTIONS)
         return open_file(file, options, data, references=references, by_row=by_row, **clips)
     if point := plugins("benchmarks").get(known):
         return _from_plugin(point, name, arguments)
@@ -142,8 +143,10 @@ def file_benchmark(
 
 def named_benchmark(text: str, **clips: Unpack[ClipOptions]) -> Benchmark:
     """A benchmark by name, a folder, a file of references, or ``NAME=PLACE`` of its data."""
-    name, _, place = text.partition("=")
-    if place and takes_argument(name, _REFERENCES) and not (Path(place) / METADATA).is_file():
+    named = None if Path(text).exists() else _PLACED.fullmatch(text)
+    name, place = named.groups() if named else (text, "")
+    has_clips = Path(place, METADATA).is_file() or (Path(place).is_dir() and find_file(name))
+    if place and not has_clips and takes_argument(name, _REFERENCES):
         return open_benchmark(name, references=Path(place))
     if not place and Path(name).is_file() and not name.endswith(FILE_ENDING):
         return file_benchmark(Path(name))
@@ -209,7 +212,7 @@ def takes_argument(name: str, argument: str = _DATA) -> bool:
     known = base_name(name)
     if known in _BUILT_IN:
         return argument in _parameters(_BUILT_IN[known])
-    if known in shelf() or known.endswith(FILE_ENDING):
+    if find_file(name):
         return True
     point = plugins("benchmarks").get(known)
     try:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -25,11 +26,12 @@ _ROOM = 3
 MOST_TOKENS = 1_000_000
 _SAFE = "audiocapbench.benchmarks", "prompts/safe.json"
 _ROUNDING = 1e-6
+_OPTIONS = re.compile(r"\[(?:[^\[\]]*\]|[^\[\]/]*)$")  # perhaps not closed
 
 
 def base_name(benchmark: str) -> str:
     """A benchmark's name without its options in brackets."""
-    return benchmark.partition("[")[0]
+    return _OPTIONS.sub("", benchmark)
 
 
 @dataclass(frozen=True, slots=True)
