@@ -320,8 +320,14 @@ def test_people_have_a_column_that_nothing_is_ranked_by(folder: Path, tmp_path: 
     assert all(one["interval"][0] < one["value"] < one["interval"][1] for one in shares.values())
     assert max(shares, key=lambda name: shares[name]["value"]) == "acme/beta"
     assert "by 144 votes of 6 raters" in voted["views"][""]["verdicts"][-1]
+    (place / "submissions" / "beta.json").unlink()
+    build(place, tmp_path / "two", "--votes", str(votes))
+    (board,) = json.loads((tmp_path / "two" / "leaderboard.json").read_text("utf-8"))["boards"]
+    (said,) = board["views"][""]["verdicts"][-1:]
+    assert "acme/beta" not in said, "who is not on the board is not preferred there"
+    assert "by 48 votes of 6 raters" in said
     votes.write_text("\n".join([rows[0], "0.wav,x,y,a,ana,who,what"]), encoding="utf-8")
     words = ("--submissions", str(place / "submissions"), "--out", str(tmp_path / "none"))
     done = run_command("site", *words, "--votes", str(votes))
     assert done.returncode, "votes on others say nothing of these"
-    assert "of a model that was voted on, such as what, who" in done.stderr
+    assert "of models that were voted on, such as what, who" in done.stderr

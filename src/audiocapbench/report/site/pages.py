@@ -47,7 +47,7 @@ def write_site(
     names = {pages[one.run.id]: one.submission.model for one in checked}
     if votes and not any([_add_people(board, names, votes) for board in boards]):  # noqa: C419
         voted = ", ".join(sorted({name for one in votes for name in one[:2]})[:_NAMED])
-        raise ReportError(f"no submission is of a model that was voted on, such as {voted}")
+        raise ReportError(f"no two submissions are of models that were voted on, such as {voted}")
     content = SiteDocument(title=title, boards=boards).to_dict()
     (out / _PAGES).mkdir(parents=True, exist_ok=True)
     size = write_file(out / _DATA, json.dumps(content))
@@ -104,21 +104,25 @@ def _board(
 
 
 def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vote]) -> bool:
-    """Add a column of how often people prefer each model; whether any was voted on.
+    """Add a column of how often people prefer each model to others of the board; whether any is.
 
     Nothing is ranked by it unless a reader chooses so.
     """
+    models = [names[one.page] for one in board.models]
+    # Of two of one name, votes do not say which.
+    votes = [one for one in votes if all(models.count(name) == 1 for name in one[:2])]
+    if not votes:
+        return False
     try:
         found = strengths(votes)
     except ValueError as error:
         raise ReportError(f"votes cannot rank the models: {error}") from None
     ranks = dict(zip(found.models, found.ranks, strict=True))
-    models = [names[one.page] for one in board.models]
     cells: list[Cell | None] = []
     places: list[Placement] = []
     for name in models:
-        share = found.models.get(name, Coefficient()) if models.count(name) == 1 else Coefficient()
-        if share.value is None:  # of two of one name, votes do not say which
+        share = found.models.get(name, Coefficient())
+        if share.value is None:
             cells.append(None)
             places.append(Placement())
             continue
@@ -127,8 +131,6 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
         cells.append(Cell(value=100 * share.value, interval=ends, n=found.votes[name]))
         rank = 1 + list(found.models).index(name)
         places.append(Placement(rank, 100 * share.value, ranks[name], f"{ranks[name]}"))
-    if not any(cells):
-        return False
     how = f"by {counted(len(votes), 'vote')} of {counted(found.people, 'rater')}"
     note = f"How often people would prefer a model to another, in percent, {how}; a tie is half."
     best, share = next(iter(found.models.items()))
