@@ -137,6 +137,24 @@ def test_models_that_are_level_or_not_ranked_are_called_so(visit: Opener, tmp_pa
         assert "audiocapbench leaderboard" not in seen.page.inner_text(".lead")
 
 
+def test_models_that_differ_have_no_line_and_no_letter(visit: Opener, tmp_path: Path) -> None:
+    samples = made_samples(20)
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        drawn = {
+            name: {one.id: place / 4 + number / 40 for number, one in enumerate(samples)}
+            for place, name in enumerate(("a/one", "b/one"))
+        }
+        runs = [
+            put_run(store, MadeRun(key, {"rouge_l": own}), samples) for key, own in drawn.items()
+        ]
+        page = tmp_path / "page.html"
+        html.write_report(store, gathered_runs(store, runs), page, title="Apart")
+    seen = visit(page.as_uri())
+    assert "b/one beats a/one" in seen.page.inner_text(".verdict")
+    assert not "".join(seen.page.locator("tbody .tie > :not(.hidden)").all_inner_texts()).strip()
+    assert "a line joins" not in seen.page.inner_text("#leaderboard .legend")
+
+
 def test_what_ranks_and_which_columns_are_shown_is_in_the_address(
     visit: Opener, thirteen: str
 ) -> None:

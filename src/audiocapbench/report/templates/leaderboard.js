@@ -214,7 +214,7 @@ class LeaderboardView {
     const lines = references.map((one) => `${one.name} ${fixed(one.value, scorer.digits)}`).join(", ");
     const shown = [board.headline, ...board.scorers.keys()].filter((number) => number === board.headline || columns.some((one) => one.key === board.scorers[number].label));
     const notes = board.boards.filter((one) => one.scorers.some((number) => shown.includes(number) && board.scorers[number].column === "hallucination")).map((one) => one.note);
-    const joined = ranking.pairs.length ? "Rows that a line joins cannot be told apart; in brackets are the places that the tests leave open. " : "";
+    const joined = ties?.some((one) => one.querySelector(".lines > :not(.none)")) ? "Rows that a line joins cannot be told apart; in brackets are the places that the tests leave open. " : "";
     const bands = board.estimates[board.headline].some((cell) => cell?.interval) ? "Bands: 95 % intervals over clips." : "";
     box.append(make("p", "soft legend", `${joined}${bands}${lines ? ` Dashed lines: ${lines}.` : ""} ${notes.join(" ")}`));
     return box;
@@ -432,7 +432,7 @@ function tieLines(tied, ranked) {
       const group_ = lane.find((one) => one.first <= place && place <= one.last && own.includes(one.letter));
       return make("i", !group_ ? "none" : `${group_.first === place ? "first " : ""}${group_.last === place ? "last" : ""}`);
     });
-    const shown = ranked && lanes.length ? make("span", "lines", ...lines) : make("span", "letters", own.join(" "));
+    const shown = ranked ? make("span", "lines", ...lines) : make("span", "letters", own.join(" "));
     return make("td", "tie", shown, make("span", "hidden", ranked && own.length ? own.join(" ") : ""));
   });
 }

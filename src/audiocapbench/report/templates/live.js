@@ -72,7 +72,7 @@ class Live {
   fill(now) {
     const parts = [make("h2", "", now.tasks.length ? "Going on now" : "Nothing to show yet")];
     if (this.source.error) parts.push(foreign("p", "warning", plain(this.source.error)));
-    else if (!now.tasks.length) parts.push(make("p", "soft", "The store has no scored run. This page fills itself as soon as there is one."));
+    else if (!now.tasks.length) parts.push(make("p", "soft", "The store has no scored run. This page fills itself as soon as there is one, such as by “audiocapbench run demo --model listener” on the same store."));
     const tasks = make("div", "tasks");
     parts.push(tasks);
     for (const one of now.tasks) {
