@@ -4,13 +4,14 @@ import gc
 import os
 import signal
 from collections.abc import Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from needs import TESTS, needs_shared, undeclared_imports
+from needs import TESTS, needs_shared, needs_torch, undeclared_imports
 from reporting import (
     Reporting,
     add_options,
@@ -92,6 +93,23 @@ def pytest_configure(config: pytest.Config) -> None:
     if faults:
         raise pytest.UsageError("\n".join(["Not part of the core, see tests/needs.py:", *faults]))
     config.pluginmanager.register(Reporting(config))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """The tests of a file stay together, and files with torch: its import takes up to 15 s."""
+    from xdist.scheduler import LoadFileScheduling
+
+    apart = [TESTS / name for name in LONG[:3]]
+    files = [path for path in TESTS.rglob("test_*.py") if path not in apart and find_spec("torch")]
+    torch = {os.path.relpath(path, config.rootpath) for path in files if needs_torch(path)}
+
+    class OneImport(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            name = nodeid.partition("::")[0]
+            return "torch" if name in torch else name
+
+    return OneImport(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -233,6 +233,11 @@ def undeclared_imports(path: Path, text: str | None = None) -> list[str]:
     return faults
 
 
+def needs_torch(path: Path) -> bool:
+    """Whether a file of tests needs torch somewhere, or what brings it."""
+    return bool(_TORCH.search(path.read_text("utf-8")))
+
+
 def _needed(node: ast.AST) -> set[str]:
     """Packages that ``needs`` is called with inside a node; of a variable, every text around it."""
     calls = [
@@ -248,6 +253,7 @@ def _needed(node: ast.AST) -> set[str]:
 
 
 _IMPORT = re.compile(r"(?:^|[;:])\s*(?:import|from)\s+([^#\n;]+)", re.MULTILINE)
+_TORCH = re.compile(r'\bneeds\([^)]*"(torch|transformers|sentence_transformers)"')
 _FIRST = re.compile(r"(?:^|,)\s*(\w+)")
 _BY_NAME = re.compile(r"\b(?:__import__|importorskip)\(")
 

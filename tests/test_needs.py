@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from needs import ROOT, TESTS, command_for, needs, needs_program, needs_shared, undeclared_imports
+from needs import (
+    ROOT,
+    TESTS,
+    command_for,
+    needs,
+    needs_program,
+    needs_shared,
+    needs_torch,
+    undeclared_imports,
+)
 from reporting import skipped_table
 
 
@@ -36,6 +45,12 @@ def test_a_package_that_is_there_is_imported_when_it_is_used() -> None:
         [sys.executable, "-c", code], cwd=TESTS, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+def test_files_that_wait_for_torch_are_known() -> None:
+    assert needs_torch(TESTS / "metrics/test_human_pairs.py")
+    assert needs_torch(TESTS / "metrics/test_fense.py")
+    assert not needs_torch(TESTS / "metrics/test_rouge.py")
 
 
 def test_a_missing_program_is_named_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:

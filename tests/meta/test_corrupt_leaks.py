@@ -29,8 +29,8 @@ from audiocapbench.meta.scorers.scorer import CONTROLS
 from audiocapbench.stats import Interval
 
 SETS = {
-    "Clotho": ("clotho/evaluation_captions.csv", "fname", "raw_text"),
-    "AudioCaps": ("audiocaps/test.csv", "youtube_id", "caption"),
+    "Clotho": ("clotho/evaluation_captions.csv", "fname", "raw_text", 300),
+    "AudioCaps": ("audiocaps/test.csv", "youtube_id", "caption", 200),
 }
 
 
@@ -38,12 +38,12 @@ SETS = {
     scope="module", params=[pytest.param(name, marks=pytest.mark.slow) for name in sorted(SETS)]
 )
 def made(request: pytest.FixtureRequest, shared: Path) -> list[CorruptionResult]:
-    file, key, column = SETS[request.param]
+    file, key, column, count = SETS[request.param]
     clips: dict[str, list[str]] = defaultdict(list)
     with (shared / file).open(encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             clips[row[key]].append(row[column])
-    captions = caption_set([(name, name, texts) for name, texts in list(clips.items())[:300]])
+    captions = caption_set([(name, name, texts) for name, texts in list(clips.items())[:count]])
     return make_pairs(captions, CorruptionSettings(per_kind=400))
 
 
