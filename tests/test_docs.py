@@ -17,7 +17,9 @@ from printed import ROOT, blocks, commands, install, lay_out, local_providers, p
 
 PAGES = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "docs").rglob("*.md"))
 MONEY = "docs/money.md"
-OWN_TESTS = [f"docs/{one}.md" for one in "certainty cluster extending models rating money".split()]
+OWN_TESTS = [
+    f"docs/{one}.md" for one in "certainty cluster extending local models rating money".split()
+]
 OWN_CLIPS = page("docs/benchmarks/your-own.md")
 EXTENDING = page("docs/extending.md")
 
@@ -46,8 +48,6 @@ def test_the_offline_commands_of_a_page_run_one_after_another(
         needs("fastapi")
     if name == "docs/bridges.md":
         request.getfixturevalue("tables")
-    if name == "docs/local.md":
-        request.getfixturevalue("weights")
     for command in local:
         done = run(place, command)
         assert done.returncode == 0, f"{command}: {done.stderr}"
@@ -68,25 +68,6 @@ def tables(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     (place / "my-dataset").mkdir()
     (place / "my-dataset" / "clips.parquet").write_bytes(parquet(rows))
-
-
-@pytest.fixture
-def weights(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checkpoints that a reader has, and one in the hub's cache, each of which says one thing."""
-    for package in ("torch", "transformers", "accelerate"):
-        needs(package)
-    from tiny_audio_models import in_hub_cache, says
-
-    # They are slow even so: a few pairs show that they are asked.
-    pairs = (place / "pairs.csv").read_text(encoding="utf-8").splitlines(keepends=True)
-    (place / "pairs.csv").write_text("".join(pairs[:5]), encoding="utf-8")
-    verdict = '{"accuracy": 7, "completeness": 6, "hallucination": 8, "reasoning": "Close."}'
-    for folder, text in (("my-checkpoint", "Rain falls."), ("my-judge", verdict)):
-        (place / folder).mkdir()
-        says(place / folder, text)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(place / "hub"))
-    known = ("Qwen/Qwen2-Audio-7B-Instruct", "0123456789abcdef0123456789abcdef01234567")
-    in_hub_cache(place / "hub", *known, lambda one: says(one, "A piano plays."))
 
 
 @pytest.fixture
