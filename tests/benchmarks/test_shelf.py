@@ -629,6 +629,7 @@ def test_new_writes_a_file_that_check_finds_nothing_wrong_with(mine: Path) -> No
     done = run_command("benchmarks", "check", str(folder / "benchmark.toml"), "--json")
     found = json.loads(done.stdout)
     assert found["name"] == "my-clips"
+    assert found["citation"] == "who made the clips and captions"
     assert found["samples"] == 2
     assert found["lacks"] == []
     assert run_command("benchmarks", "new", str(folder)).returncode == 2

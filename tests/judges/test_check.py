@@ -101,8 +101,8 @@ def test_a_judge_of_content_orders_the_kinds(checked: Checked) -> None:
     found = checked.found
     assert found.ordered
     assert found.warning is None
-    assert found.auc_right_safe is not None
-    assert found.auc_right_safe > 0.7
+    assert found.auc_right_safe.value is not None
+    assert found.auc_right_safe.value > 0.7
     right = found.kinds["right"]
     assert right.interval is not None
     assert right.interval.low < right.mean < right.interval.high
@@ -113,7 +113,7 @@ def test_a_judge_of_content_orders_the_kinds(checked: Checked) -> None:
 
 def test_a_judge_of_length_is_found_out(demo: Benchmark, answered: Store) -> None:
     found = check_judge(Overlap("longer"), demo, answered)
-    assert found.length_correlation == pytest.approx(1)
+    assert found.length_correlation.value == pytest.approx(1)
     assert found.styles["padded"].shift > 1
     assert found.styles["shortened"].shift < 0
     interval = found.styles["padded"].interval
@@ -128,9 +128,9 @@ def test_a_judge_that_says_the_same_to_all_is_warned_of(demo: Benchmark, answere
         "same does not order right > safe > wrong (right 7.00, safe 7.00, wrong 7.00); "
         "do not rely on it"
     )
-    assert found.auc_right_safe == found.auc_safe_wrong == 0.5
-    assert found.length_correlation is None
-    assert found.kappa is None
+    assert found.auc_right_safe.value == found.auc_safe_wrong.value == 0.5
+    assert found.length_correlation.value is None
+    assert found.kappa.value is None
     assert {one.shift for one in found.styles.values()} == {0.0}
 
 
@@ -138,8 +138,8 @@ def test_kappa_tells_a_judge_that_changes_its_mind(demo: Benchmark, store: Store
     judge = ModelJudge("undecided", Undecided(), audiocapbench_contract())
     found = check_judge(judge, demo, store, selection=Selection(limit=5), repeats=3)
     assert found.repeats == 3
-    assert found.kappa is not None
-    assert found.kappa < 0.2
+    assert found.kappa.value is not None
+    assert found.kappa.value < 0.2
     assert found.kinds["safe"].n == 5
 
 

@@ -265,7 +265,7 @@ def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], lis
         near = did_you_mean(name, shelf())
         raise BenchmarkError(f"{name!r} is no shipped benchmark{near}, nor does it end in .toml")
     file = read_benchmark_file(path)
-    facts: dict[str, Any] = {"name": file.name, "about": file.about, "licence": file.licence}
+    facts: dict[str, Any] = file.model_dump(include={"name", "about", "licence", "citation"})
     is_remote = file.data.hub or file.data.files
     facts |= {"data": file.data.target if is_remote else str(path.parent)}
     facts |= {"verified": "yes" if file.verified else "no", "missing": file.missing}

@@ -158,23 +158,16 @@ def sensitivity(
 def _check_table(found: "JudgeCheck") -> Table:
     """Means of right, safe and wrong answers, and below them what else the check found."""
     from audiocapbench.scores.estimate import counted
-    from audiocapbench.stats.correlation import Coefficient
 
     rows = [
         {"answers": kind, "n": one.n, "mean": ValueWithInterval(one.mean, one.interval)}
         for kind, one in found.kinds.items()
     ]
     measures = {
-        "a right answer scores above a safe one (AUC)": Coefficient(
-            found.auc_right_safe, found.auc_right_safe_ci
-        ),
-        "a safe answer scores above a wrong one (AUC)": Coefficient(
-            found.auc_safe_wrong, found.auc_safe_wrong_ci
-        ),
-        "agreement of its rounds (Fleiss' kappa)": Coefficient(found.kappa, found.kappa_ci),
-        "length and score (rank correlation)": Coefficient(
-            found.length_correlation, found.length_ci
-        ),
+        "a right answer scores above a safe one (AUC)": found.auc_right_safe,
+        "a safe answer scores above a wrong one (AUC)": found.auc_safe_wrong,
+        "agreement of its rounds (Fleiss' kappa)": found.kappa,
+        "length and score (rank correlation)": found.length_correlation,
     }
     notes = [f"{words}: {value}" for words, value in measures.items()]
     if found.left_in:

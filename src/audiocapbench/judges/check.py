@@ -7,6 +7,7 @@ judge needs stands here too: who judges which answers, what that costs, and inte
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -25,6 +26,7 @@ from audiocapbench.models.registry import Prices
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, mean_interval
 from audiocapbench.stats.correlation import (
+    Coefficient,
     auc,
     effect_interval,
     rank_correlation,
@@ -176,17 +178,13 @@ class JudgeCheck:
     signature: Signature
     repeats: int
     kinds: Mapping[str, KindFigure]
-    auc_right_safe: float | None
-    auc_safe_wrong: float | None
-    kappa: float | None  # Fleiss', over rounds and kinds
-    length_correlation: float | None  # of ranks, within kinds
+    auc_right_safe: Coefficient
+    auc_safe_wrong: Coefficient
+    kappa: Coefficient  # Fleiss', over rounds and kinds
+    length_correlation: Coefficient  # of ranks, within kinds
     styles: Mapping[str, StyleShift]
     failed: int
     reasons: Mapping[str, int]
-    kappa_ci: Interval | None = None
-    length_ci: Interval | None = None
-    auc_right_safe_ci: Interval | None = None
-    auc_safe_wrong_ci: Interval | None = None
     left_in: bool = False  # whether a right answer is the only reference itself
 
     @property
@@ -204,6 +202,8 @@ class JudgeCheck:
 
     def document(self) -> dict[str, Any]:
         fields = asdict(self) | {"signature": str(self.signature)}
+        for name in ("auc_right_safe", "auc_safe_wrong", "kappa", "length_correlation"):
+            fields |= getattr(self, name).fields(name)
         return fields | {"ordered": self.ordered, "warning": self.warning}
 
 
@@ -261,29 +261,28 @@ def check_judge(
         if len(changes):
             interval = mean_score_interval(changes, -aggregation.MAX_VALUE)
             styles[style] = StyleShift(len(changes), float(changes.mean()), interval)
-    right, safe, wrong = (np.array(list(scores[kind].values())) for kind in KINDS)
+    answers = [np.array(list(scores[kind].values())) for kind in KINDS]
+    right_safe, safe_wrong = (
+        Coefficient(auc(*sides), effect_interval(auc, *sides)) for sides in pairwise(answers)
+    )
     rounds = [len(one) for one, _ in ratings]
     every = np.concatenate([one[: min(rounds)] for one, _ in ratings], axis=1)
-    kappa = rated_kappa(every, [sample for _, own in ratings for sample in own])
     length = rank_correlation(*np.array(lengths, dtype=np.float64).T)
+    clips = len({one for own in scores.values() for one in own})
     everything = [one for found in judged.values() for one in found]
     return JudgeCheck(
         judge.name,
         judge.signature,
         max(rounds),
         figures,
-        auc(right, safe),
-        auc(safe, wrong),
-        kappa.value,
-        length,
+        right_safe,
+        safe_wrong,
+        rated_kappa(every, [sample for _, own in ratings for sample in own]),
+        # A clip has an answer of each kind; clips are what is independent.
+        Coefficient(length, rank_interval(length, clips, "rho")),
         styles,
         sum(not one.scores for one in everything),
         aggregation.failure_reasons(everything),
-        kappa.interval,
-        # A clip has an answer of each kind; clips are what is independent.
-        rank_interval(length, len({one for own in scores.values() for one in own}), "rho"),
-        effect_interval(auc, right, safe),
-        effect_interval(auc, safe, wrong),
         left_in=benchmark.traits.controls.right_is == "reference",
     )
 
