@@ -350,13 +350,13 @@ def _pair(found: GateFinding, case: Case, scorer: Scorer) -> pairing.PairedScore
     if base is None:
         if not table.signature(scorer):
             raise ReportError(why_unscored(table, scorer))
-        return pairing.pair_scores(scorer, table.group(scorer), [table], as_zero=True)(0, 0)
+        return pairing.PairedScores(scorer, table.group(scorer), table, table, as_zero=True)
     samples, _ = pairing.common_samples(base, table)
     metrics, judges = ((), (scorer.name,)) if scorer.dimension else ((scorer.name,), ())
     if scorer not in pairing.common_scorers(base, table, metrics, judges, notes):
         raise ReportError(" ".join(notes) or f"{scorer.name} has no {scorer.dimension}")
     group = group_samples(samples, base.aggregation)[ALL].asked_by(scorer, base.aggregation)
-    pair = pairing.pair_scores(scorer, group, [base, table])(0, 1)
+    pair = pairing.PairedScores(scorer, group, base, table)
     moved = pairing.moved_samples(base, table, scorer, samples) if pair.testable else ()
     found.worse = [row for row in moved if row["difference"] < 0][:CLIPS]
     return pair

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
-from audiocapbench.report.compare.compute import pair_scores
+from audiocapbench.report.compare.compute import PairedScores
 from audiocapbench.report.leaderboard.build import ranking_scorer
 from audiocapbench.scores.estimate import Scorer, default_scorer
 from audiocapbench.scores.summary import why_unscored
@@ -196,10 +196,10 @@ def power_report(
             )
         then = noise.error("decoding", (times or 1) / len(one.runs))
         saved[place] = noise.parts["clips"].levels * (noise.error() ** 2 - then**2)
-    pair, rows = pair_scores(scorer, widest.group(scorer), entries), list[Row]()
+    group, rows = widest.group(scorer), list[Row]()
     tops: list[float] = []
     for first, second in combinations(range(len(entries)), 2):
-        if (found := pair(first, second)).testable:
+        if (found := PairedScores(scorer, group, entries[first], entries[second])).testable:
             spread = (paired_spread(*found.resampled()) or 0.0) ** 2 - saved[first] - saved[second]
             row = {"a": names[first], "b": names[second], "clips": found.clips}
             tops.append(max(found.scores or (0.0,)))

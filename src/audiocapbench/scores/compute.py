@@ -109,13 +109,24 @@ class Group:
 
     def arrays(self, runs: Sequence[SampleScores]) -> tuple[FloatArray, Mask]:
         """Statistics of shape (samples, runs, k), zero where there are none; which there are."""
-        columns = [self._column(one) for one in runs]
+        columns = [self.column(one) for one in runs]
         width = max((one.shape[1] for one, _ in columns), default=1)
         statistics = np.zeros((len(self.samples), len(runs), width))
         present = np.zeros((len(self.samples), len(runs)), dtype=bool)
         for place, column in enumerate(columns):
             statistics[:, place], present[:, place] = column
         return statistics, present
+
+    def table(self, runs: Sequence[SampleScores], *, as_zero: bool) -> FloatArray:
+        """What is added up of each run, of shape (samples, runs, …)."""
+        tables = []
+        for one in runs:
+            if (found := self._tables.get((id(one), as_zero))) is None:
+                both = self.column(one)
+                found = self.spread_as_zeros(*both) if as_zero else self.spread(both[0])
+                self._tables[id(one), as_zero] = found
+            tables.append(found)
+        return np.stack(tables, axis=1)
 
     def asked_by(self, scorer: Scorer, aggregation: Aggregation | None) -> "Group":
         """What a scorer is about: some leave samples out that have nothing to describe."""
@@ -131,7 +142,7 @@ class Group:
 
     def point(self, scorer: Scorer, scores: SampleScores, replies: Replies) -> Estimate:
         """Everything but the interval, which alone takes time."""
-        statistics, present = self._column(scores)
+        statistics, present = self.column(scores)
         got = Counter(map(replies.get, self.ids, repeat(Missing.NOT_ASKED)))
         replied = (got[None], got[Missing.EMPTY])
         coverage = Coverage(len(self.ids), *replied, got[Missing.NOT_ASKED])
@@ -174,7 +185,7 @@ class Group:
 
     def with_interval(self, estimate: Estimate, scorer: Scorer, scores: SampleScores) -> Estimate:
         """An estimate with its 95 % interval over clips, where every corpus has enough of them."""
-        statistics, present = self._column(scores)
+        statistics, present = self.column(scores)
         if estimate.value is None:
             return estimate
         table, places = self.spread(statistics)[present], self.places[present]
@@ -237,10 +248,14 @@ class Group:
         return {}
 
     @cached_property
+    def _tables(self) -> dict[tuple[int, bool], FloatArray]:
+        return {}
+
+    @cached_property
     def _columns(self) -> dict[int, tuple[SampleScores, tuple[FloatArray, Mask]]]:
         return {}
 
-    def _column(self, scores: SampleScores) -> tuple[FloatArray, Mask]:
+    def column(self, scores: SampleScores) -> tuple[FloatArray, Mask]:
         """A run's statistics and which samples have some, put in order once; do not write there."""
         known = self._columns.get(id(scores))
         if known is None:

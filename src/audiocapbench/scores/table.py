@@ -190,11 +190,14 @@ class RunTable(ScoreTable):
         self.raced |= any(own and with_text - own for own in judged)
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}
+        have_text = {key for key, lacks in replies.items() if lacks in HAVE_TEXT}
         for metric, given in store.scores(run.id, only).items():
-            own = columns[Scorer(metric)] = SampleScores()
-            for score in given:
-                if replies.get(score.sample_id, Missing.NOT_ASKED) in HAVE_TEXT:
-                    own.add(score.sample_id, score.value, score.statistics, score.signature)
+            own = [one for one in given if one.sample_id in have_text]
+            columns[Scorer(metric)] = SampleScores(
+                {one.sample_id: one.value for one in own},
+                {one.sample_id: one.statistics for one in own},
+                {one.sample_id: one.signature for one in own},
+            )
         super().__init__(samples, traits.aggregation, columns, replies, kept)
         for judge in self.judgements:
             current, made = self.current_judgements(judge), self.judge_signatures[judge]

@@ -4,7 +4,6 @@ Every call is one short transaction; what it has returned from is on disk.
 """
 
 import weakref
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -236,16 +235,20 @@ class Store(StoreRepository):
         table, own = schema.scores, schema.scores.c
         columns = (own.sample, own.metric, own.signature, own.value, cast(own.statistics, Text))
         query = select(*columns).where(*stored.matching(table, run=run_id, metric=metric))
-        checks: list[Any] = [one.type.check for one in (own.sample, own.value, own.statistics)]  # type: ignore[attr-defined]
-        text, number, statistics = checks
-        found = defaultdict[str, list[StoredScore]](list)
+        found = {}
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
             rows = stored.plain_rows(connection, query.order_by(own.sample))
-            for sample, name, made, value, parts in rows:
-                cells = number(value), statistics(schema.read_json(parts))
-                found[name].append(StoredScore(text(sample), name, signatures[made], *cells))
-        return dict(sorted(found.items()))
+            for name, same in sorted(grouped((row[1], row) for row in rows).items()):
+                samples, names, made, values, parts = zip(*same, strict=True)
+                cells = (
+                    schema.checked(own.sample, samples),
+                    names,
+                    map(signatures.__getitem__, made),
+                )
+                numbers = schema.checked(own.value, values), schema.lists(own.statistics, parts)
+                found[name] = list(map(StoredScore, *cells, *numbers))
+        return found
 
     def _signed(
         self, kind: type[stored.Kind], table: Table, query: Select[Any]

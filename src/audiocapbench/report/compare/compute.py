@@ -1,7 +1,7 @@
 """Runs beside each other on the samples that are settled in both; above 0 the second is better."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -142,7 +142,7 @@ def _compared(
     differences = [row for row, _ in own]
     shown = list(dict.fromkeys(difference.scorer for difference in differences))
     ids = {sample.id for sample in samples}
-    for run in (one, other):
+    for run in (one, other) if one.coverage.empty or other.coverage.empty else ():
         lacks = [run.replies.get(key) for key in ids]
         if empty := lacks.count(Missing.EMPTY):
             notes.append(f"Run {run.run.id}: {counted(empty, 'empty answer')}, scored as such.")
@@ -190,9 +190,12 @@ def common_samples(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[s
 
     left, right = ({sample.id: sample for sample in own.samples} for own in (one, other))
     both = [sample for key, sample in left.items() if key in right]
-    pairs = [(sample, right[sample.id]) for sample in both]
-    same = [one for one, other in pairs if one is other or meaning(one) == meaning(other)]
-    asked = sum(sample.instruction != right[sample.id].instruction for sample in same)
+    unlike = [one for one in both if one is not right[one.id]]  # perhaps no more than read twice
+    changed = {one.id for one in unlike if meaning(one) != meaning(right[one.id])}
+    same = [one for one in both if one.id not in changed] if changed else both
+    asked = sum(
+        one.instruction != right[one.id].instruction for one in unlike if one.id not in changed
+    )
     if asked:
         raise ReportError(
             f"runs {runs[0].id} and {runs[1].id} were asked about {asked:,} of their "
@@ -201,7 +204,7 @@ def common_samples(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[s
     if not same:
         raise ReportError(f"runs {runs[0].id} and {runs[1].id} have no sample in common")
     only = {"only_a": len(left) - len(both), "only_b": len(right) - len(both)}
-    return same, only | {"changed": len(both) - len(same)}
+    return same, only | {"changed": len(changed)}
 
 
 def common_scorers(
@@ -242,20 +245,22 @@ class PairedScores:
         self,
         scorer: Scorer,
         group: Group,
-        statistics: FloatArray,
-        scored: Mask,
-        settled: Mask,
-        as_zero: bool,
-        sources: Hashable,
+        one: ScoreTable,
+        other: ScoreTable,
+        *,
+        as_zero: bool = False,
     ) -> None:
-        """Statistics are of shape (samples, 2, k), and the masks of shape (samples, 2)."""
-        self.scorer, self.group, self._statistics = scorer, group, statistics
-        both: Mask = settled[:, 0] & settled[:, 1]
-        self._scored = scored & both[:, np.newaxis]
-        self.as_zero = as_zero or bool((self._scored[:, 0] != self._scored[:, 1]).any())
-        self.here = both if self.as_zero else self._scored[:, 0]
-        self.failed = tuple((both[:, np.newaxis] & ~scored).sum(axis=0).tolist())
-        self.source = sources, self.as_zero
+        """Failures can be made to count as 0 even where both fail on the same samples."""
+        self.scorer, self.group = scorer, group
+        tables = one, other
+        self._scores = [own.sample_scores(scorer) for own in tables]
+        scored = [group.column(own)[1] for own in self._scores]
+        failed = [group.failed(own.sample_scores(scorer), own.replies) for own in tables]
+        both: Mask = (scored[0] | failed[0]) & (scored[1] | failed[1])
+        self.as_zero = as_zero or bool(((scored[0] != scored[1]) & both).any())
+        self.here = both if self.as_zero else both & scored[0]
+        self.failed = tuple(int((both & ~own).sum()) for own in scored)
+        self.source = frozenset(map(id, self._scores)), self.as_zero
         self.n = int(self.here.sum())
         numbers = group.numbers[self.here]
         self.clips = int(np.count_nonzero(np.bincount(numbers)))
@@ -276,7 +281,7 @@ class PairedScores:
     def alike(self) -> Hashable:
         """Pairs for which this is the same are of the same samples, and added up in one way."""
         samples = self.group.clips, self.here.tobytes(), id(self.group.aggregation)
-        return *samples, self.scorer.aggregate, self.as_zero, self._statistics.shape, self.bounds
+        return *samples, self.scorer.aggregate, self.as_zero, self.table.shape, self.bounds
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -293,10 +298,7 @@ class PairedScores:
     @cached_property
     def table(self) -> FloatArray:
         """What is added up of those that are ``here``, of shape (samples, 2, …)."""
-        group, statistics = self.group, self._statistics
-        if self.as_zero:
-            return group.spread_as_zeros(statistics, self._scored)[self.here]
-        return group.spread(statistics * self._scored[..., np.newaxis])[self.here]
+        return self.group.table(self._scores, as_zero=self.as_zero)[self.here]
 
     def resampled(self) -> tuple[FloatArray, FloatArray, Aggregate, Clusters]:
         """Both sides, the second first; how a draw is added up; and the clip of each sample."""
@@ -307,27 +309,6 @@ class PairedScores:
             means = np.stack([second.mean(axis=0), first.mean(axis=0)])
             whole = compute.corpus_means(means, len(self.group.weights))
         return second, first, self.made_by(whole), self.clusters
-
-
-def pair_scores(
-    scorer: Scorer, group: Group, tables: Sequence[ScoreTable], *, as_zero: bool = False
-) -> Callable[[int, int], PairedScores]:
-    """What sets any two of the tables, by their places, beside each other on a group.
-
-    Failures can be made to count as 0 even where both fail on the same samples.
-    """
-    scores = [one.sample_scores(scorer) for one in tables]
-    statistics, scored = group.arrays(scores)
-    failed = [group.failed(own, one.replies) for own, one in zip(scores, tables, strict=True)]
-    settled = scored | np.stack(failed, axis=1)
-
-    def pair(first: int, second: int) -> PairedScores:
-        sides = [first, second]
-        parts = statistics[:, sides], scored[:, sides], settled[:, sides]
-        sources = frozenset(id(scores[one]) for one in sides)
-        return PairedScores(scorer, group, *parts, as_zero, sources)
-
-    return pair
 
 
 class _Together(NamedTuple):
@@ -407,7 +388,10 @@ PairedDifference = tuple[Difference, PairedScores | None]
 
 
 def _differences(
-    scorers: Sequence[Scorer], tables: Sequence[RunTable], samples: Sequence[Sample], split: bool
+    scorers: Sequence[Scorer],
+    tables: tuple[RunTable, RunTable],
+    samples: Sequence[Sample],
+    split: bool,
 ) -> list[PairedDifference]:
     """Scorers without a number on all samples are left out, unless none has one."""
     aggregation, is_raced = tables[0].aggregation, any(one.raced for one in tables)
@@ -415,7 +399,7 @@ def _differences(
     groups = tables[0].groups if whole_run else group_samples(samples, aggregation)
 
     def difference(scorer: Scorer, category: str, group: Group) -> PairedDifference:
-        pair = pair_scores(scorer, group, tables)(0, 1)
+        pair = PairedScores(scorer, group, *tables)
         a, b = pair.scores or (None, None)
         by = None if a is None or b is None else b - a
         found = Difference(scorer, category, pair.n if pair.scores else 0, a, b, by)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.meta.over_blind import OVER, over_blind
-from audiocapbench.report.compare.compute import p_values, pair_scores
+from audiocapbench.report.compare.compute import PairedScores, p_values
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.departures import Departure
 from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
@@ -318,14 +318,18 @@ class _RankedGroup:
         self.uneven = any(counts[place] > self.ground for place in order)
         self.common = int(np.all(scored[ground][:, order], axis=1).sum()) if order else 0
         here = scored[ground][:, order]
-        self.by_zero = by_zero = bool((here != here[:, :1]).any())
+        self.by_zero = bool((here != here[:, :1]).any())
         self.group = group if self.ground == len(scored) else group.part(ground)
         self.scores: dict[int, float] = {}
         for place in order:
             one = self.group.point(scorer, scores[place], tables[place].replies)
-            self.scores[place] = -scorer.sort_key(one)[1] if by_zero else one.value or 0.0
+            self.scores[place] = -scorer.sort_key(one)[1] if self.by_zero else one.value or 0.0
         self.order = sorted(order, key=lambda place: (-self.scores[place], place))
-        self.pair = pair_scores(scorer, self.group, tables, as_zero=by_zero)
+        self.scorer, self.tables = scorer, tables
+
+    def pair(self, first: int, second: int) -> PairedScores:
+        sides = self.tables[first], self.tables[second]
+        return PairedScores(self.scorer, self.group, *sides, as_zero=self.by_zero)
 
     def tests(self, rounds: int) -> list[PairTest]:
         chosen = list(combinations(self.order, 2))
@@ -336,24 +340,17 @@ class _RankedGroup:
             made.append(PairTest(*pair, one.n, first - second, p))
         return made
 
-    def student_tests(self, scorer: Scorer, tables: Sequence[RunTable]) -> list[PairTest]:
+    def student_tests(self) -> list[PairTest]:
         """All pairs at once: they are about the same samples, and added up in one way."""
-        group = self.group
-        statistics, scored = group.arrays([tables[at].sample_scores(scorer) for at in self.order])
-        if self.by_zero:
-            here, table = (
-                np.ones(len(scored), dtype=bool),
-                group.spread_as_zeros(statistics, scored),
-            )
-            made = group.aggregate_as_zeros(scorer)
-        else:
-            here, table = scored[:, 0], group.spread(statistics)
-            made = group.aggregate_of(scorer)
-        clips = np.array(group.clips)[here]
-        scores, p = (one.tolist() for one in student_tests(table[here], made, clips))
+        group, scorer = self.group, self.scorer
+        scores = [self.tables[place].sample_scores(scorer) for place in self.order]
+        make = group.aggregate_as_zeros if self.by_zero else group.aggregate_of
+        here = group.column(scores[0])[1] | self.by_zero
+        table, clips = group.table(scores, as_zero=self.by_zero)[here], group.numbers[here]
+        values, p = (one.tolist() for one in student_tests(table, make(scorer), clips))
         n, pairs = len(clips), combinations(range(len(self.order)), 2)
         return [
-            PairTest(self.order[one], self.order[two], n, scores[one] - scores[two], p[one][two])
+            PairTest(self.order[one], self.order[two], n, values[one] - values[two], p[one][two])
             for one, two in pairs
         ]
 
@@ -405,10 +402,7 @@ def rank_runs(
         tests = [one.tests(rounds) if own else [] for one, own in zip(groups, enough, strict=True)]
     else:
         large = (len(set(one.group.clips)) >= _FEWEST_FOR_STUDENT for one in groups)
-        tests = [
-            one.student_tests(scorer, tables) if own else []
-            for one, own in zip(groups, large, strict=True)
-        ]
+        tests = [one.student_tests() if own else [] for one, own in zip(groups, large, strict=True)]
     tested = [pair for own in tests for pair in own]
     adjusted = corrected(np.array([pair.p for pair in tested]), correction)
     for pair, value in zip(tested, adjusted.tolist(), strict=True):

@@ -69,7 +69,7 @@ def packed(facts: Mapping[str, Any], columns: Mapping[str, tuple[str, Any]] | No
     head = json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")
     head += b" " * (-(len(head) + 4) % _ALIGNED)
     whole = struct.pack("<I", len(head)) + head + bytes(body)
-    return base64.b64encode(gzip.compress(whole, compresslevel=6, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(whole, compresslevel=4, mtime=0)).decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
