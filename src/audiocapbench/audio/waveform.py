@@ -82,12 +82,11 @@ class Mix(NamedTuple):
         length, at = max(1, round(_PART_S * rate)), 0
         products = [np.zeros((count + 1, count + 1))]
         for block in blocks if count > 1 else ():
-            edges = range(-at % length, len(block), length)
-            # A channel of ones, whose products are the sums of the others.
-            ones = np.ones((len(block), 1))
-            first, *others = np.split(np.hstack([block.astype(np.float64), ones]), edges)
-            products[-1] += first.T @ first
-            products += [part.T @ part for part in others]
+            first, *others = map(
+                _products, np.split(block, range(-at % length, len(block), length))
+            )
+            products[-1] += first
+            products += others
             at += len(block)
         raw = np.array(products)
         sums, frames = raw[:, :count, count:], np.maximum(raw[:, count:, count:], 1)
@@ -121,6 +120,14 @@ class Mix(NamedTuple):
         else:
             mean = samples.mean(axis=1, keepdims=True, dtype=np.float32)
         return mean
+
+
+def _products(part: NDArray[Any]) -> NDArray[np.float64]:
+    """Of a block's channels with each other, and with one of ones: their sums."""
+    channels = np.ones((part.shape[1] + 1, len(part)))
+    channels[:-1] = part.T
+    products: NDArray[np.float64] = channels @ channels.T
+    return products
 
 
 def resampled(
