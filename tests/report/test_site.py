@@ -292,7 +292,9 @@ def test_the_recipes_for_hosts_are_whole_and_their_commands_run(
     assert (tmp_path / "site" / settings["app_file"]).is_file()
 
 
-def test_people_have_a_column_that_nothing_is_ranked_by(folder: Path, tmp_path: Path) -> None:
+def test_people_have_a_column_that_nothing_is_ranked_by(
+    folder: Path, tmp_path: Path, visit: Opener
+) -> None:
     rows = ["audio,caption_a,caption_b,preferred,person,model_a,model_b"]
     pairs = (
         ("acme/alpha", "acme/beta", "abbb"),
@@ -320,6 +322,12 @@ def test_people_have_a_column_that_nothing_is_ranked_by(folder: Path, tmp_path: 
     assert all(one["interval"][0] < one["value"] < one["interval"][1] for one in shares.values())
     assert max(shares, key=lambda name: shares[name]["value"]) == "acme/beta"
     assert "by 144 votes of 6 raters" in voted["views"][""]["verdicts"][-1]
+    index = tmp_path / "voted" / "index.html"
+    assert "<td>96</td>" in index.read_text(encoding="utf-8"), "votes are no share of samples"
+    seen = visit(f"{index.as_uri()}#leaderboard&rank=people%20prefer")
+    row = seen.page.locator("#leaderboard tbody tr >> nth=0 >> td.num").all_inner_texts()
+    assert "96" in row
+    assert seen.page.locator("#leaderboard .spark").count() == 0, "nobody voted by category"
     (place / "submissions" / "beta.json").unlink()
     build(place, tmp_path / "two", "--votes", str(votes))
     (board,) = json.loads((tmp_path / "two" / "leaderboard.json").read_text("utf-8"))["boards"]

@@ -153,7 +153,7 @@ class LeaderboardView {
     const number = (key, name, value, shown) => ({ key, name, value, cell: (model) => make("td", "num", shown(model)) });
     const categories = Object.keys(this.whole.views).filter(Boolean);
     const inPart = (name, model) => this.whole.views[name].estimates[board.headline][model];
-    if (categories.length > 1) {
+    if (categories.length > 1 && categories.some((name) => board.models.some((_, model) => inPart(name, model)))) {
       found.push({ key: "categories", name: "categories", value: (model) => Math.min(...categories.map((name) => inPart(name, model)?.value ?? Infinity)), cell: (model) => make("td", "", this.spark(model, categories)) });
       for (const name of categories) found.push({ key: `category ${name}`, name: plain(name), value: (model) => inPart(name, model)?.value, cell: (model) => this.filtering(this.scoreCell(inPart(name, model), scorer), model, { category: name }) });
     }
@@ -330,7 +330,7 @@ class LeaderboardView {
     const told = categories.map((name, place) => `${plain(name)} ${fixed(cells[place]?.value, scorer.digits)}`);
     const bars = categories.map((name, place) => {
       const bar = make("i");
-      bar.style.setProperty("--tall", `${100 * Math.max(0.03, Math.min(1, (cells[place]?.value ?? 0) / scorer.max))}%`);
+      bar.style.setProperty("--tall", cells[place] ? `${100 * Math.max(0.03, Math.min(1, cells[place].value / scorer.max))}%` : "0%");
       bar.title = told[place];
       return this.filtering(bar, model, { category: name });
     });
@@ -352,7 +352,9 @@ class LeaderboardView {
     const cell = board.estimates[board.headline][model];
     if (board.part) return cell ? `${cell.n.toLocaleString("en")}/${board.samples.toLocaleString("en")}` : "–";
     const number = group.covered[model];
-    return isNumber(number) ? `${number.toLocaleString("en")}/${board.models[model].total.toLocaleString("en")}` : "–";
+    if (!isNumber(number)) return "–";
+    const of = group.coverage === "votes" ? "" : `/${board.models[model].total.toLocaleString("en")}`; // votes are no samples
+    return `${number.toLocaleString("en")}${of}`;
   }
 
   // Controls, captions that hear nothing, and people: what a score has to be seen beside.
