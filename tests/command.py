@@ -7,6 +7,7 @@ A new process costs a second before it does anything. Tests that kill one or sen
 
 import contextlib
 import functools
+import gc
 import importlib
 import io
 import os
@@ -44,13 +45,14 @@ def run_command(
         program: What is called instead of ``audiocapbench``.
     """
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    code = 0
+    code, usual = 0, gc.get_threshold()
     with (
         contextlib.chdir(cwd or Path.cwd()),
         patch.dict(os.environ, dict(os.environ if env is None else env), clear=True),
         patch.object(sys, "argv", ["audiocapbench", *words]),
         patch.object(sys, "stdin", io.StringIO(given)),
         patch.object(typer.main, "get_command", _parser),
+        patch.object(gc, "freeze"),  # this process goes on, with what others have left in it
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         _own_packages(cwd),
@@ -62,6 +64,8 @@ def run_command(
         except Exception:
             traceback.print_exc()
             code = 1
+        finally:
+            gc.set_threshold(*usual)
     texts = [_text(stream) for stream in (out, err)]
     return CompletedProcess(list(words), code, *texts)
 

@@ -98,13 +98,13 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """The tests of a file stay together, and files with torch: its import takes up to 15 s."""
-    from xdist.scheduler import LoadFileScheduling
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
     apart = [TESTS / name for name in LONG[:3]]
     files = [path for path in TESTS.rglob("test_*.py") if path not in apart and find_spec("torch")]
     torch = {os.path.relpath(path, config.rootpath) for path in files if needs_torch(path)}
 
-    class OneImport(LoadFileScheduling):
+    class OneImport(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             name = nodeid.partition("::")[0]
             return "torch" if name in torch else name

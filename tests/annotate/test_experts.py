@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from scipy.signal import fftconvolve
 
 from audiocapbench import audio
 from audiocapbench.annotate.experts import ClipAudio, Expert, built_in, is_phantom, set_up
@@ -16,6 +15,8 @@ from audiocapbench.annotate.hear import analysed
 from audiocapbench.data import Clip, facts_of
 from audiocapbench.errors import AnnotationError
 from needs import needs
+
+signal = needs("scipy.signal")
 
 
 def opened(path: Path, longest_s: float = 60.0) -> ClipAudio:
@@ -101,7 +102,7 @@ def test_the_blind_estimate_of_reverberation_finds_the_rooms_decay(t60: float) -
     dry = np.zeros(rate * 12)
     for start in range(0, 12, 2):
         dry[start * rate : start * rate + rate // 10] = draw.standard_normal(rate // 10)
-    wet = fftconvolve(dry, room)[: len(dry)]
+    wet = signal.fftconvolve(dry, room)[: len(dry)]
     found, decays = built_in.reverberation_s((wet / abs(wet).max()).astype(np.float32), rate)
     assert decays > 0
     assert found == pytest.approx(t60, rel=0.35)

@@ -1,6 +1,7 @@
 """The command line as a person meets it: real processes, exit codes, and words."""
 
 import contextlib
+import gc
 import io
 import json
 import re
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from audiocapbench import cli
 from audiocapbench.benchmarks.benchmark_file import shelf
 from audiocapbench.benchmarks.traits import METRICS
 from audiocapbench.cli import main
@@ -327,3 +329,17 @@ def test_a_run_says_which_channels_were_heard(tmp_path: Path) -> None:
     assert (shown["notes"], shown["failures"]) == ({note: 1}, {})
     assert "hiss" in shown["answers"]["tone_0"]
     assert f"1 × {note}" in call(tmp_path, "runs", "show", "1").stdout
+
+
+def test_what_asks_in_turns_keeps_no_garbage_of_the_turn_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual, frozen = gc.get_threshold(), list[int]()
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(1))
+    try:
+        gc.set_threshold(*cli._FEW)  # as a command begins
+        for _ in range(3):
+            cli.collect_as_usual()
+        assert (frozen, gc.get_threshold()) == ([1], usual)
+    finally:
+        gc.set_threshold(*usual)

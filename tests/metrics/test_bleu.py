@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.ngrams import bleu
 from caption_corpora import CaptionCorpus, captions_of, corpora
+from needs import needs
+
+bleu_score = needs("nltk.translate.bleu_score")
 
 ORDERS = (1, 2, 3, 4)
 WORDS = ["a", "dog", "Barks", "barks", "the", "rain.", "🐕", "雨", "كلب", "\0"]
@@ -19,11 +21,11 @@ free_captions = st.text(max_size=30)
 
 def nltk_bleu(prediction: str, references: list[str]) -> list[float]:
     """BLEU-1 to BLEU-4; one that is 0 for want of a common word is 0 in each."""
-    scores: list[float] | float = sentence_bleu(
+    scores: list[float] | float = bleu_score.sentence_bleu(
         [reference.lower().split() for reference in references],
         prediction.lower().split(),
         weights=[(1 / order,) * order for order in ORDERS],
-        smoothing_function=SmoothingFunction().method1,
+        smoothing_function=bleu_score.SmoothingFunction().method1,
     )
     return scores if isinstance(scores, list) else [scores] * len(ORDERS)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from audiocapbench.benchmarks import Benchmark, ControlRules, Selection, open_benchmark
 from audiocapbench.benchmarks.mecat.groups import GROUPS
@@ -14,6 +13,9 @@ from audiocapbench.metrics import compute
 from audiocapbench.report.benchmark_reports import control_report, score_controls
 from command import run_command
 from mecat_data import clips, questions, write_references
+from needs import needs
+
+stats = needs("scipy.stats")
 
 
 def test_the_figures_are_those_of_the_distributions() -> None:

@@ -8,7 +8,6 @@ from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from audiocapbench.data.opinions import read_opinions
 from audiocapbench.errors import ReportError
@@ -16,6 +15,9 @@ from audiocapbench.meta.pairs import read_pairs
 from audiocapbench.metrics import compute
 from audiocapbench.report.ratings import agreement_report, rating_report, win_report
 from command import run_command
+from needs import needs
+
+stats = needs("scipy.stats")
 
 # Ratings 1 to 5 of 100 clips each: the only counts that give the four figures of table F.3.
 COUNTS = {

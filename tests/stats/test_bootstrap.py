@@ -4,12 +4,14 @@ from typing import Unpack
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import Resampling, difference_interval, intervals
 from audiocapbench.stats.bootstrap import mean_interval as interval_or_none
 from audiocapbench.stats.units import Aggregate, FloatArray, Interval, units_of
+from needs import needs
+
+stats = needs("scipy.stats")
 
 
 def mean_interval(

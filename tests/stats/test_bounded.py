@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import (
@@ -18,6 +17,9 @@ from audiocapbench.stats.bootstrap import (
     permutation_tests,
 )
 from audiocapbench.stats.units import FloatArray, units_of
+from needs import needs
+
+stats = needs("scipy.stats")
 
 pytestmark = pytest.mark.slow
 

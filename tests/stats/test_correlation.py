@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from audiocapbench.stats.correlation import kendall, rank_correlation, rank_interval
+from needs import needs
+
+stats = needs("scipy.stats")
 
 
 def test_both_equal_scipy_with_ties() -> None:

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 
 from audiocapbench.stats.correlation import (
     cliffs_delta,
@@ -16,6 +15,9 @@ from audiocapbench.stats.correlation import (
     signed_rank_p,
 )
 from audiocapbench.stats.multiple import Correction, corrected
+from needs import needs
+
+stats = needs("scipy.stats")
 
 
 def ratings(seed: int, count: int, lift: float = 0.0) -> NDArray[np.float64]:

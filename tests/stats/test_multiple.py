@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from audiocapbench.stats.multiple import Correction, corrected
 from needs import needs
+
+stats = needs("scipy.stats")
 
 P_VALUES = np.array([0.01, 0.04, 0.03, 0.005, 0.5, 0.03])
 

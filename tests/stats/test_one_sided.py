@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import mean_interval, one_sided
 from audiocapbench.stats.units import FloatArray
+from needs import needs
+
+stats = needs("scipy.stats")
 
 GRADES = (0.0, 10.0)
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from audiocapbench.metrics.ngrams import corpus_bleu
 from audiocapbench.metrics.result import first_column
@@ -14,7 +13,10 @@ from audiocapbench.stats.bootstrap import (
     student_tests,
 )
 from audiocapbench.stats.units import FloatArray
+from needs import needs
 from permutation import permutation_test
+
+stats = needs("scipy.stats")
 
 
 def column(values: object) -> FloatArray:

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import difference_interval, mean_interval
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.stats.units import FloatArray, Interval, units_of
+from needs import needs
 from permutation import permutation_test
+
+stats = needs("scipy.stats")
 
 UNIT = (0.0, 1.0)
 

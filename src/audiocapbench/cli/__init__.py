@@ -15,9 +15,10 @@ _FEW, _USUAL = (100_000, 50, 100), gc.get_threshold()
 
 
 def collect_as_usual() -> None:
-    """What asks or serves makes cycles, and they hold audio; what is there by now has none."""
-    gc.freeze()
-    gc.set_threshold(*_USUAL)
+    """What asks or serves makes cycles, and they hold audio; what is there at first has none."""
+    if gc.get_threshold() == _FEW:
+        gc.freeze()
+        gc.set_threshold(*_USUAL)
 
 
 def main() -> None:
