@@ -183,3 +183,24 @@ def check_known(
 ) -> None:
     if name not in known:
         raise error(f"there is no {what} {name!r:.80}{did_you_mean(name, known, 'there are')}")
+
+
+def read_options(name: str, listed: str | None, error: type[AudioCapBenchError]) -> dict[str, str]:
+    """The options that stand in the brackets of a name."""
+    options: dict[str, str] = {}
+    for part in filter(None, (listed or "").split(",")):
+        key, _, value = (piece.strip() for piece in part.partition("="))
+        if not (key and value):
+            raise error(f"{name!r}: {part!r} is not an option; write option=value")
+        if options.setdefault(key, value) != value:
+            raise error(f"{name}: {key} is given twice")
+    return options
+
+
+def check_options(
+    name: str, options: Iterable[str], known: Collection[str], error: type[AudioCapBenchError]
+) -> None:
+    for option in options:
+        if option not in known:
+            has = did_you_mean(option, known, "it has") if known else "; it has none"
+            raise error(f"{name} has no option {option!r}{has}")

@@ -120,6 +120,7 @@ def test_an_old_run_gets_more_scores_without_being_asked_again(place: Path) -> N
         (["--metrics", "blue"], "there is no metric 'blue'"),
         (["--metrics", "bleu_1["], "is not a scorer"),
         (["--metrics", "bleu_1[x]"], "is not an option"),
+        (["--metrics", "date[encoder=minilm,encoder=tinybert]"], "encoder is given twice"),
         (["--references", "nowhere.csv"], "nowhere.csv: cannot be read"),
         (["--per-sample", "no/where.csv", "--metrics", "bleu_1"], "cannot be written"),
     ],

@@ -38,8 +38,14 @@ from audiocapbench.data.columns import Mapped, Reading
 from audiocapbench.data.folder import METADATA
 from audiocapbench.data.predictions import is_result_file
 from audiocapbench.data.row import read_references
-from audiocapbench.errors import AudioCapBenchError, BenchmarkError, MetricError, did_you_mean
-from audiocapbench.metrics.names import ScorerName, check_options, parse_name
+from audiocapbench.errors import (
+    AudioCapBenchError,
+    BenchmarkError,
+    MetricError,
+    check_options,
+    did_you_mean,
+)
+from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
 FILE = "file/"

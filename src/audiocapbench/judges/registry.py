@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audiocapbench.errors import JudgeError, did_you_mean
+from audiocapbench.errors import JudgeError, check_options, did_you_mean, read_options
 from audiocapbench.judges.contract import Contract, with_shuffled_references
 from audiocapbench.judges.contract_file import read_contract
 from audiocapbench.judges.judge import (
@@ -24,7 +24,7 @@ from audiocapbench.judges.published import (
     mecat_contract,
     rating_contract,
 )
-from audiocapbench.metrics.names import ScorerName, check_options, read_options
+from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import Model, ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of
 from audiocapbench.plugins import load_in_file, plugin_failures, plugins

@@ -1,10 +1,9 @@
 """Scorers by name: ``rouge_l``, ``date[encoder=minilm,subtask=speech]``, and lists of them."""
 
 import re
-from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from audiocapbench.errors import AudioCapBenchError, MetricError, did_you_mean
+from audiocapbench.errors import MetricError, read_options
 
 _FAMILIES = ("bleu", "bleu_coco")  # names that stand for the four orders of a family
 _NAME = re.compile(r"(?P<name>[\w.-]+|[^\[\],]+\.py:\w+)(?:\[(?P<options>[^\[\]]*)\])?")
@@ -44,23 +43,3 @@ def parse_name(text: str, what: str = "a scorer") -> ScorerName:
     if match is None:
         raise MetricError(f"{text!r} is not {what}; write name or name[option=value]")
     return ScorerName(match["name"], read_options(text, match["options"], MetricError))
-
-
-def read_options(name: str, listed: str | None, error: type[AudioCapBenchError]) -> dict[str, str]:
-    """The options that stand in the brackets of a name."""
-    options: dict[str, str] = {}
-    for part in filter(None, (listed or "").split(",")):
-        key, _, value = (piece.strip() for piece in part.partition("="))
-        if not (key and value):
-            raise error(f"{name!r}: {part!r} is not an option; write option=value")
-        options[key] = value
-    return options
-
-
-def check_options(
-    name: str, options: Iterable[str], known: Collection[str], error: type[AudioCapBenchError]
-) -> None:
-    for option in options:
-        if option not in known:
-            has = did_you_mean(option, known, "it has") if known else "; it has none"
-            raise error(f"{name} has no option {option!r}{has}")

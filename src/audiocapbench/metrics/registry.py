@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from audiocapbench.errors import MetricError, check_known
-from audiocapbench.metrics.names import ScorerName, check_options, parse_name, split_names
+from audiocapbench.errors import MetricError, check_known, check_options
+from audiocapbench.metrics.names import ScorerName, parse_name, split_names
 from audiocapbench.metrics.result import FloatArray, MetricResult, first_column
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.plugins import load_in_file, plugin_failures, plugins

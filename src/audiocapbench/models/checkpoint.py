@@ -20,7 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.audio import Waveform, wav
-from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError, did_you_mean
+from audiocapbench.errors import (
+    AudioCapBenchError,
+    FatalError,
+    ModelError,
+    check_options,
+    read_options,
+)
 from audiocapbench.plugins import failure_words, require_packages
 
 _NAME = re.compile(r"(?P<target>[^\[\]]+)(?:\[(?P<options>[^\[\]]*)\])?")
@@ -73,15 +79,8 @@ def parse_name(name: str, known: tuple[str, ...]) -> LocalName:
     if found is None:
         example = f"{provider}/Qwen/Qwen2-Audio-7B-Instruct[batch=8]"
         raise ModelError(f"{name!r} is not {provider}/ORG/NAME[option=value]; write {example}")
-    options: dict[str, str] = {}
-    for part in filter(None, (found["options"] or "").split(",")):
-        key, _, value = (word.strip() for word in part.partition("="))
-        if key not in known or not value:
-            near = did_you_mean(key, known, "its options are")
-            raise ModelError(f"{name}: {part.strip()!r} is no option, written option=value{near}")
-        if key in options:
-            raise ModelError(f"{name}: {key} is given twice")
-        options[key] = value
+    options = read_options(name, found["options"], ModelError)
+    check_options(name, options, known, ModelError)
     return LocalName(name, found["target"], options)
 
 
