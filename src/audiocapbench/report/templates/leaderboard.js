@@ -215,7 +215,8 @@ class LeaderboardView {
     const shown = [board.headline, ...board.scorers.keys()].filter((number) => number === board.headline || columns.some((one) => one.key === board.scorers[number].label));
     const notes = board.boards.filter((one) => one.scorers.some((number) => shown.includes(number) && board.scorers[number].column === "hallucination")).map((one) => one.note);
     const joined = ties?.some((one) => one.querySelector(".lines > :not(.none)")) ? "Rows that a line joins cannot be told apart; in brackets are the places that the tests leave open. " : "";
-    const bands = board.estimates[board.headline].some((cell) => cell?.interval) ? "Bands: 95 % intervals over clips." : "";
+    const votes = board.boards.some((one) => one.coverage === "votes" && one.scorers.includes(board.headline));
+    const bands = board.estimates[board.headline].some((cell) => cell?.interval) ? `Bands: 95 % intervals over ${votes ? "people and clips" : "clips"}.` : "";
     box.append(make("p", "soft legend", `${joined}${bands}${lines ? ` Dashed lines: ${lines}.` : ""} ${notes.join(" ")}`));
     return box;
   }
