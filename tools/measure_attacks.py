@@ -26,7 +26,7 @@ ATTACKED = (
 SEARCHED = (
     *("metric:cider_d", "metric:meteor", "metric:rouge_l", "metric:bleu_4", "metric:similarity"),
     *("metric:fluent_similarity", "metric:coverage", "metric:date", "judge:elements"),
-    *("metric:preference", "metric:preference[contrast=set]"),
+    *("metric:preference", "metric:preference[contrast=none]"),
 )
 CORPORA = (*TABLES, *MECAT)
 

@@ -23,6 +23,7 @@ from audiocapbench.meta.votes import one_against_rest
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "which-metric.md"
 SCORERS = (
     "metric:preference",
+    "metric:preference[contrast=none]",
     "metric:preference[encoder=minilm]",
     "metric:coverage",
     "judge:elements",

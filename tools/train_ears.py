@@ -122,7 +122,7 @@ def main(folder: Path) -> None:
     attacked = study.attacked(folder / "audiocaps/val.csv")
     blends: dict[str, tuple[tuple[str, ...], str]] = {
         "caption2vec": (FEATURES, "caption2vec"),
-        "minilm": (study.WITH_SENTENCES, "minilm"),
+        "minilm": ((*FEATURES, "similarity"), "minilm"),
         "none": (("fluency",), "caption2vec"),
     }
     document: dict[str, Any] = {"weights": {}, "voted pairs, cross-validated": {}}

@@ -27,12 +27,8 @@ from audiocapbench.meta.cheat import attack_pairs
 from audiocapbench.meta.corrupt.captions import caption_set
 from audiocapbench.meta.pairs import CaptionPair, pair_set, read_pairs
 from audiocapbench.metrics.encoders import DEFAULT, load
-from audiocapbench.metrics.preference.blend import (
-    FEATURES,
-    contrasted,
-    features,
-    static_vectors,
-)
+from audiocapbench.metrics.preference.blend import CONTRASTED, FEATURES, features
+from audiocapbench.metrics.preference.coverage import static_vectors
 from audiocapbench.metrics.text import plain
 from fluency_study import read_rows
 from preference_categories import study as study_categories
@@ -44,8 +40,6 @@ CLIPS_ATTACKED = 200
 ATTACK_SHARE = 0.2
 CONTRASTED_SHARE = 0.1
 DIGITS = 4
-WITH_SENTENCES = (*FEATURES, "similarity")
-NOT_CONTRASTED = ("fluency",)  # words that fit any clip are well said
 
 Floats = NDArray[np.float64]
 
@@ -86,9 +80,7 @@ def compare(
         ([one.first for one in pairs], [one.references_first for one in pairs]),
         ([one.second for one in pairs], [one.references_second for one in pairs]),
     ):
-        found = features(texts, held_to, model)
-        if contrast:
-            found, _ = contrasted(found, texts, held_to, model)
+        found = features(texts, held_to, model, contrast=contrast)
         sides.append(np.stack([found[name] for name in names], axis=1))
     signs = np.array([1 - 2 * (one.answer or 0) for one in pairs])[:, None]
     return Compared(
@@ -217,12 +209,10 @@ def _percent(share: float) -> float:
 
 def learn(folder: Path, encoders: Sequence[str], *, contrast: bool) -> None:
     """Learn and measure a blend for each encoder, and write them all."""
-    left_out = NOT_CONTRASTED if contrast else ()
     made = {}
     for encoder in encoders:
-        names = FEATURES if encoder == DEFAULT else WITH_SENTENCES
-        kept = [name for name in names if name not in left_out]
-        made[encoder] = study(folder, encoder, kept, contrast=contrast)
+        names = [*(CONTRASTED if contrast else FEATURES), *["similarity"] * (encoder != DEFAULT)]
+        made[encoder] = study(folder, encoder, names, contrast=contrast)
     weights = {encoder: own for encoder, (own, _) in made.items()}
     document: dict[str, Any] = {"weights": weights}
     document["figures"] = {encoder: figures for encoder, (_, figures) in made.items()}

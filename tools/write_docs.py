@@ -286,7 +286,8 @@ def _preference() -> dict[str, list[str] | str]:
         json.loads((WEIGHTS / name).read_text("utf-8")) for name in ("blend.json", "contrast.json")
     )
     for part in ("weights", "figures"):
-        made[part] |= {f"{kind}`, `contrast=set": own for kind, own in contrast[part].items()}
+        plain = {f"{kind}`, `contrast=none": own for kind, own in made[part].items()}
+        made[part] = contrast[part] | plain
     names = list(dict.fromkeys(name for own in made["weights"].values() for name in own))
     weights = [
         [f"`{kind}`", *(f"{own[name]:.3f}" if name in own else "–" for name in names)]
@@ -303,11 +304,11 @@ def _preference() -> dict[str, list[str] | str]:
         for name, metrics in made["categories"].items()
         for metric, own in metrics.items()
     ]
-    own = made["figures"]["caption2vec"]["all features"]
+    sets = {"": "caption2vec", "-none": "caption2vec`, `contrast=none", "-minilm": "minilm"}
+    own = {name: made["figures"][kind]["all features"] for name, kind in sets.items()}
     return {
-        "people": f"{own[FIGURES[0]]['all']:.1f}",
-        "voted": f"{own[FIGURES[1]]:.1f}",
-        "contrast": f"{contrast['figures']['caption2vec']['all features'][FIGURES[1]]:.1f}",
+        **{f"people{name}": f"{one[FIGURES[0]]['all']:.1f}" for name, one in own.items()},
+        **{f"voted{name}": f"{one[FIGURES[1]]:.1f}" for name, one in own.items()},
         "weights": _table(["encoder"], names, weights),
         "study": _table(["encoder", "features"], FIGURES, study),
         "categories": _table(["set", "metric"], kinds, categories),

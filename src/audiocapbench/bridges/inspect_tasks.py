@@ -140,7 +140,8 @@ def _told(verdict: judges.Verdict, made: Signature) -> tuple[float, str]:
 SCORERS: Mapping[str, Callable[..., Any]] = {
     name: _registered(name, partial(_by_metric, name))
     for name, one in METRICS.items()
-    if not (one.of_corpus or one.hears) and one.aggregate is first_column
+    if not one.hears and one.aggregate is first_column
+    if not one.of_corpus or "contrast" in one.options  # a sample alone is contrasted with none
 } | {"elements": _registered("elements", _by_elements), "judge": _registered("judge", _by_model)}
 
 

@@ -103,7 +103,9 @@ def searched_scorer(text: str) -> SearchedScorer:
         metric, parsed = find_metric(name)
         refuse_without_audio(metric, audio=False)
         made = lambda texts, held_to: compute([str(parsed)], texts, held_to)[0]  # noqa: E731
-        return SearchedScorer(f"metric:{parsed}", made, metric.of_corpus)
+        # What is contrasted hangs on references alone: many texts can be scored at a time.
+        of_corpus = metric.of_corpus and "contrast" not in metric.options
+        return SearchedScorer(f"metric:{parsed}", made, of_corpus)
     judge = create_judge(name) if kind == "judge" else None
     if judge is None or isinstance(judge, ModelJudge):
         why = "a search asks tens of thousands of questions"

@@ -45,7 +45,7 @@ class Metric(NamedTuple):
         prepare: Called with the options before anybody is asked; it raises ``MetricError`` where
             weights or libraries are missing.
         several: Whether a prediction may be a list of candidates, which it is given as JSON.
-        when: Fields that are otherwise where an option has a value: ``idf=yes``.
+        when: Fields that are otherwise with an option, ``clap``, or a value of it, ``idf=yes``.
         explain: Says of each prediction why it scores as it does; it takes what ``compute`` takes.
     """
 
@@ -107,8 +107,8 @@ def find_metric(text: str) -> tuple[Metric, ScorerName]:
     name = parse_name(text)
     metric = METRICS.get(name.name) or _from_file(name.name) or _from_plugin(name.name)
     check_options(name.name, name.options.keys() - CORPUS_OPTIONS, metric.options, MetricError)
-    for option in name.options.items():
-        metric = metric._replace(**metric.when.get("=".join(option), {}))
+    for given in (*name.options, *map("=".join, name.options.items())):
+        metric = metric._replace(**metric.when.get(given, {}))
     hears = metric.hears or not name.options.keys().isdisjoint(metric.hears_with)
     return metric._replace(hears=hears), name
 

@@ -138,7 +138,8 @@ class RacePlan(Plan[RaceResult]):
             how = "a race takes a benchmark whose score is the mean over its samples"
             raise ReportError(f"{benchmark.name} adds up by corpora with weights; {how}")
         if not self.scorer.is_mean:
-            how = "race by a judge, or by a metric such as meteor, rouge_l or preference"
+            fit = "meteor, rouge_l or preference[contrast=none]"
+            how = f"race by a judge, or by a metric such as {fit}"
             raise ReportError(f"{self.scorer.name} is a number of the whole corpus; {how}")
         if not 1 <= self.top < models:
             raise ReportError(f"a race for the best {self.top} takes more models than {models}")

@@ -5,7 +5,12 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from audiocapbench.metrics.elements.across import Across, ClipSet
 from audiocapbench.metrics.elements.matching import (
+    NOTHING_NAMED,
+    QUALITIES,
+    UNFINISHED_WEIGHT,
+    UNSUPPORTED,
     Claim,
     Matches,
     ReferenceElements,
@@ -25,9 +30,6 @@ _AT_ONCE = 4_096
 # Below this probability a caption is not taken for broken.
 _SURELY_WHOLE = 0.2
 _ORDER_WEIGHT = 1.0
-_UNFINISHED_WEIGHT = 2.5
-# Likeness from which a claim is supported at all.
-_UNSUPPORTED = 0.3
 # What a caption that is certainly no sentence loses of its accuracy, and what it costs it, and
 # completeness, to be twice as long.
 _BROKEN_SHARE = 0.7
@@ -35,13 +37,10 @@ _EXCESS_WEIGHT = 0.4
 # How strongly completeness falls with the amount that is said; below this share accuracy does too.
 _BREVITY = 0.65
 _TOO_LITTLE = 0.4
-# A caption that names nothing neither invents nor reports.
-_NOTHING_NAMED = 0.5
 _MOST_NAMED = 5
 _LONGEST_WORD = 30
 _TOLD_FROM = 0.5
 _Lengths = tuple[float, int]
-_QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 
 
 class ElementCase(NamedTuple):
@@ -59,6 +58,7 @@ class ElementScores(NamedTuple):
     error: float  # the probability that it is broken
     broken: float  # how much less it is a sentence than any reference
     excess: float  # how often its length was doubled
+    kept: tuple[float, float]  # of accuracy and of completeness, after its form
     references: ReferenceElements
     matches: Matches | None = None
     remark: str = ""  # why nothing matched
@@ -71,9 +71,9 @@ class ElementScores(NamedTuple):
         kept = [
             one.element
             for one in claims
-            if one.support >= _UNSUPPORTED and one.element.kind is not ElementKind.VAGUE
+            if one.support >= UNSUPPORTED and one.element.kind is not ElementKind.VAGUE
         ]
-        unsupported = [one for one in claims if one.support < _UNSUPPORTED]
+        unsupported = [one for one in claims if one.support < UNSUPPORTED]
         invented = [one.element for one in unsupported if _is_named(one)]
         qualities = [one.element for one in unsupported if not _is_named(one)]
         aside = f" (not counted: {_listed(qualities)})" if qualities else ""
@@ -118,6 +118,17 @@ class ElementComparer:
                 scores = self._compare_block(items[start : start + _AT_ONCE])
             yield from scores
 
+    def compare_across(self, captions: Sequence[str], clips: Sequence[tuple[str, ...]]) -> Across:
+        """Hold each caption to all of these clips at once."""
+        with self._lock:
+            read = {text: split(text) for text in chain(captions, *clips)}
+            self._vocabulary.learn({e.word for one in read.values() for e in one.elements})
+            keys = [("", *own) for own in clips]
+            new = [key for key in dict.fromkeys(keys) if key not in self._references]
+            made = dict(zip(new, gather(new, read, self._vocabulary), strict=True))
+            known = [made[key] if key in made else self._references[key][0] for key in keys]
+            return ClipSet(known, self._vocabulary).compare([read[text] for text in captions])
+
     def _compare_block(self, items: Sequence[ElementCase]) -> list[ElementScores]:
         if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:
             self._forget()
@@ -149,9 +160,10 @@ class ElementComparer:
             else:
                 stems = frozenset(map(stem, words_of(item.transcript or "")))
                 cases.append((caption, references, stems))
-            reading = (caption.unfinished, error, broken, excess_length(item.prediction, most))
+            excess = excess_length(item.prediction, most)
+            reading = caption.unfinished, error, broken, excess, (0.0, 0.0), references
             scores = dict.fromkeys(self.dimensions, value)
-            results.append(ElementScores(scores, *reading, references, remark=remark))
+            results.append(ElementScores(scores, *reading, remark=remark))
         matched = match(cases, self._vocabulary)
         return [one if one.remark else _scored(one, next(matched)) for one in results]
 
@@ -168,13 +180,13 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
         covered += _ORDER_WEIGHT * (agreed + unstated / 2) / pairs
     named = [c for c in claims if _is_named(c)]
     named_total = sum([c.weight for c in named])
-    invented = sum([c.weight for c in named if c.support < _UNSUPPORTED])
+    invented = sum([c.weight for c in named if c.support < UNSUPPORTED])
     if result.unfinished:
-        total, named_total = total + _UNFINISHED_WEIGHT, named_total + _UNFINISHED_WEIGHT
-        invented += _UNFINISHED_WEIGHT
+        total, named_total = total + UNFINISHED_WEIGHT, named_total + UNFINISHED_WEIGHT
+        invented += UNFINISHED_WEIGHT
     faithful = 1 - invented / named_total if named_total else 1.0
     if _names_nothing(claims):
-        faithful = min(faithful, _NOTHING_NAMED)
+        faithful = min(faithful, NOTHING_NAMED)
     # How much is said, whether right or not, of what a reference says; a word counts once.
     amounts = {
         (c.element.word, c.element.kind): c.weight
@@ -187,17 +199,18 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
     whole = (1 - _BROKEN_SHARE * result.broken) * min(1.0, said / _TOO_LITTLE)
     accuracy = met / total if total else 0.0
     completeness = min(1.0, covered / demanded) if demanded else 0.0
+    kept = whole * length, said**_BREVITY * length
     scores = {
-        "accuracy": 10 * accuracy * whole * length,
-        "completeness": 10 * completeness * said**_BREVITY * length,
+        "accuracy": 10 * accuracy * kept[0],
+        "completeness": 10 * completeness * kept[1],
         "hallucination": 10 * faithful,
     }
-    return result._replace(scores=scores, matches=matches)
+    return result._replace(scores=scores, kept=kept, matches=matches)
 
 
 def _is_named(claim: Claim) -> bool:
     """Whether a claim can be a hallucination; of how something sounds, references say little."""
-    return claim.element.denied or claim.element.kind not in _QUALITIES
+    return claim.element.denied or claim.element.kind not in QUALITIES
 
 
 def _names_nothing(claims: Iterable[Claim]) -> bool:

@@ -26,7 +26,7 @@ from audiocapbench.metrics.porter import stem
 Weights = NDArray[np.float32]
 
 # How much elements count, tuned on half of the clips of AudioCaps-Eval, as are all numbers here.
-_SOUND_WEIGHTS = {
+SOUND_WEIGHTS = {
     ElementKind.SOURCE: 1.0,
     ElementKind.EVENT: 1.0,
     ElementKind.ATTRIBUTE: 0.4,
@@ -36,22 +36,30 @@ _SOUND_WEIGHTS = {
     ElementKind.QUOTED: 0.3,
 }
 # In music and speech, tempo, style and mood are much of what there is to say.
-_EXPRESSIVE_WEIGHTS = {**_SOUND_WEIGHTS, ElementKind.ATTRIBUTE: 0.7, ElementKind.MOOD: 0.8}
+_EXPRESSIVE_WEIGHTS = {**SOUND_WEIGHTS, ElementKind.ATTRIBUTE: 0.7, ElementKind.MOOD: 0.8}
 _EXPRESSIVE = ("music", "speech")
-_DENIED_WEIGHT = 0.3
+DENIED_WEIGHT = 0.3
 _QUOTE_AT_MOST = 1.5
 # Elements of one reference that are read; captions have a dozen.
 _MOST_ELEMENTS = 256
+# Likeness from which a claim is supported at all.
+UNSUPPORTED = 0.3
+# What a caption that breaks off claims in vain.
+UNFINISHED_WEIGHT = 2.5
+# A caption that names nothing neither invents nor reports.
+NOTHING_NAMED = 0.5
+# Of how something sounds, references say little: it cannot be invented.
+QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 # Support of a claim: the best reference, and the mean over references.
-_MEAN_SHARE = 0.2
+MEAN_SHARE = 0.2
 # A word that is said more often than in any reference keeps this much of its support.
 _REPEATED = 0.6
 # One that more references exclude than name, "woman" where most say "man", keeps this much.
 _OPPOSED = 0.3
-_VAGUE_SUPPORT = 0.5
+VAGUE_SUPPORT = 0.5
 # Likeness from which two words are one element, or match at all.
-_SAME = 0.8
-_MATCHED = 0.45
+SAME = 0.8
+MATCHED = 0.45
 # Distinct words of a prediction that are looked for in its references; others have no support.
 _MOST_WORDS = 1_024
 
@@ -94,7 +102,7 @@ def gather(
     texts = dict.fromkeys(chain.from_iterable(key[1:] for key in keys))
     said = {text: _demand(read[text], vocabulary) for text in texts}
     clips = [[said[text] for text in key[1:]] for key in keys]
-    schemes = [_EXPRESSIVE_WEIGHTS if k[0] in _EXPRESSIVE else _SOUND_WEIGHTS for k in keys]
+    schemes = [_EXPRESSIVE_WEIGHTS if k[0] in _EXPRESSIVE else SOUND_WEIGHTS for k in keys]
     every = []
     for clip in clips:
         sizes = [len(one.numbers) for one in clip if one.numbers]
@@ -160,8 +168,8 @@ def _weighed(
     affirmed = tuple(element for one in clip for element in one.affirmed)
     quoted = tuple(element for one in clip for element in one.quoted)
     denied = tuple(element for one in clip for element in one.denied)
-    quotes = [_quote_weight(scheme, len(one.quoted)) for one in clip for _ in one.quoted]
-    if others := quotes + [_DENIED_WEIGHT] * len(denied):
+    quotes = [quote_weight(scheme, len(one.quoted)) for one in clip for _ in one.quoted]
+    if others := quotes + [DENIED_WEIGHT] * len(denied):
         weights = np.concatenate([weights, np.array(others, dtype=np.float32) / len(clip)])
     counts: dict[str, int] = {}
     for word, count in chain.from_iterable(one.counts.items() for one in clip):
@@ -183,7 +191,7 @@ def _weighed(
     )
 
 
-def _quote_weight(kind_weights: dict[ElementKind, float], count: int) -> float:
+def quote_weight(kind_weights: dict[ElementKind, float], count: int) -> float:
     """What each of so many quoted words weighs: a long quotation weighs no more than a short."""
     return min(kind_weights[ElementKind.QUOTED], _QUOTE_AT_MOST / count)
 
@@ -218,11 +226,11 @@ def match(cases: Sequence[MatchCase], vocabulary: ElementVocabulary) -> Iterator
         best, worst = near.best[compared], near.worst[compared]
         named = np.maximum(best, 0)
         mean = named.sum(axis=1) / np.float32(named.shape[1])
-        own = named.max(axis=1) * np.float32(1 - _MEAN_SHARE) + mean * np.float32(_MEAN_SHARE)
-        opposing = ((worst < 0) & (best < _MATCHED)).sum(axis=1)
-        own[opposing > (best >= _MATCHED).sum(axis=1)] *= np.float32(_OPPOSED)
+        own = named.max(axis=1) * np.float32(1 - MEAN_SHARE) + mean * np.float32(MEAN_SHARE)
+        opposing = ((worst < 0) & (best < MATCHED)).sum(axis=1)
+        own[opposing > (best >= MATCHED).sum(axis=1)] *= np.float32(_OPPOSED)
         every[row] = own
-    covers = np.where(near.covers < _MATCHED, 0, near.covers)
+    covers = np.where(near.covers < MATCHED, 0, near.covers)
     rows, cells, columns = (starts.tolist() for starts in (near.rows, near.cells, near.columns))
     for place, case in enumerate(cases):
         order, (prediction, references, _) = (0, 0, 0), case
@@ -252,7 +260,7 @@ def _match(
         absent = _any_same(vocabulary.likeness(words, references.denied_numbers))
         # What references say is absent has no support, unless one names that very thing.
         both = zip(supports, absent, strict=True)
-        supports = [0.0 if no and support < _SAME else support for support, no in both]
+        supports = [0.0 if no and support < SAME else support for support, no in both]
     claims: list[Claim] = []
     seen: dict[str, int] = {}
     for element, named in zip(prediction.affirmed, supports, strict=True):
@@ -268,13 +276,13 @@ def _match(
         denied = [one for one in prediction.elements if one.denied]
         present = [one for one in prediction.elements if not one.denied]
         quoted = [one for one in present if one.kind is ElementKind.QUOTED]
-        support = _VAGUE_SUPPORT if references.audible else 0.0
+        support = VAGUE_SUPPORT if references.audible else 0.0
         vague = (one for one in present if one.kind is ElementKind.VAGUE)
         claims += [Claim(one, support, weights[ElementKind.VAGUE]) for one in vague]
     quotes = {stem(element.word) for element in quoted}
     if quoted:
         known = said | {stem(element.word) for element in references.affirmed}
-        weight = _quote_weight(weights, len(quoted))
+        weight = quote_weight(weights, len(quoted))
         claims += [Claim(one, float(stem(one.word) in known), weight) for one in quoted]
     if quoted or references.quoted:
         heard = [stem(element.word) in quotes for element in references.affirmed]
@@ -295,7 +303,7 @@ def _match(
 
 
 def _any_same(likeness: Likeness) -> list[bool]:
-    same: list[bool] = (likeness.max(axis=1, initial=AGAINST) >= _SAME).tolist()
+    same: list[bool] = (likeness.max(axis=1, initial=AGAINST) >= SAME).tolist()
     return same
 
 
@@ -313,7 +321,7 @@ def _order(
     step = len(references.held_to.starts)
     for column in references.staged:
         cells = [(row * step + column, stage) for row, stage in things]
-        found = [(stage, stages[cell]) for cell, stage in cells if best[cell] >= _MATCHED]
+        found = [(stage, stages[cell]) for cell, stage in cells if best[cell] >= MATCHED]
         for row, (stage, other_stage) in enumerate(found):
             for later, other_later in found[row + 1 :]:
                 if other_later != other_stage:

@@ -111,6 +111,12 @@ class ElementVocabulary:
         pairs = np.repeat(words, len(others)), np.tile(others, len(words))
         return self.likeness_of(*pairs).reshape(len(words), len(others))
 
+    def between(self, words: IntArray, others: IntArray) -> Likeness:
+        """The same of many distinct words, shape (words, others)."""
+        if max(words.max(initial=0), others.max(initial=0)) < self._tabled:
+            return self._table[words[:, None], others]
+        return self._compare(words, others)
+
     def likeness_of(self, words: IntArray, others: IntArray) -> Likeness:
         """How much alike each word is to the other at its place."""
         last = self._tabled - 1

@@ -40,22 +40,23 @@ def preference(
     *,
     encoder: str = DEFAULT,
     references: str = "all",
-    contrast: str = "none",
+    contrast: str = "",
     **options: Any,
 ) -> MetricResult:
     """Score as people would prefer, from 0 to 1, by what reads and by the ears that are named.
 
-    With ``references=none`` nothing is read but the caption: what hears, and fluency. With
-    ``contrast=set`` what is read counts as far as it fits this clip better than others of the set.
+    With ``references=none`` nothing is read but the caption: what hears, and fluency. ``contrast``
+    is ``set`` or ``none``, and else as the set allows.
     """
     _check(references, contrast, options.keys() - set(_BESIDE))
     found = _hear(list(map(plain, predictions)), **options)
     known = None if references == "none" else held_to
-    return blend.preference(predictions, known, encoder, heard=found, contrast=contrast == "set")
+    contrasted = None if not contrast else contrast == "set"
+    return blend.preference(predictions, known, encoder, heard=found, contrast=contrasted)
 
 
 def prepare(
-    encoder: str = DEFAULT, references: str = "all", contrast: str = "none", **ears: str
+    encoder: str = DEFAULT, references: str = "all", contrast: str = "", **ears: str
 ) -> None:
     """Load what a run is scored with; MetricError where it cannot be."""
     _check(references, contrast, ears.keys())
@@ -84,8 +85,8 @@ def _check_caf(ears: Mapping[str, Any]) -> None:
 def _check(references: str, contrast: str, ears: Set[str]) -> None:
     if references not in ("all", "none"):
         raise MetricError(f"references={references}: write none, or leave it out")
-    if contrast not in ("set", "none") or (contrast == "set" and references == "none"):
-        raise MetricError(f"contrast={contrast}: write set, with references, or leave it out")
+    if contrast not in ("", "set", "none") or (contrast == "set" and references == "none"):
+        raise MetricError(f"contrast={contrast}: write set, with references, none, or leave it out")
     if references == "none" and not ears:
         raise MetricError("preference without references must hear: add clap=…, rate=… or caf=…")
     if "caf" in ears and len(ears) > 1:
