@@ -41,7 +41,7 @@ def test_nothing_is_lost_or_paid_twice_in_two_dozen_schedules(run: Callable[[int
 def test_a_question_that_is_not_in_the_ledger_is_noticed(
     run: Callable[[int], World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger, "insert_new", lambda *_: None)
+    monkeypatch.setattr(ledger, "insert_all", lambda *_, **_new: None)
     [words, *_] = run(2).broken
     assert "answers are billed, and 0 are in the ledger" in words
 

@@ -52,6 +52,7 @@ def fold_name(name: str) -> str:
     return re.sub(r"(?<=[^\W\d_])_?0+(?=\d+$)", "_", words)
 
 
+@lru_cache(1 << 14)
 def _bare(name: str) -> str:
     return fold_name(name).replace("_", "")
 

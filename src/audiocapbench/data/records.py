@@ -442,8 +442,9 @@ def _lines(path: PurePath, content: bytes | None) -> Iterator[_Line]:
             content = content.decode("utf-16").encode()
         except UnicodeDecodeError:
             raise DatasetError(f"{path}: is not UTF-16 throughout; save it as UTF-8") from None
+    place = f"{path.name} {'line' if path.suffix else 'row'}"
     for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), start=1):
-        where = f"{path.name} {'line' if path.suffix else 'row'} {number}"
+        where = f"{place} {number}"
         try:
             text = line.decode()
             what = "holds a NUL character" if "\0" in text else ""

@@ -192,7 +192,7 @@ def _clips(
         fields = {
             name: one
             for name, one in record.items()
-            if one is not None and name not in numbers and str(one).strip()
+            if one is not None and name not in numbers and (type(one) is not str or one.strip())
         }
         if by_row:
             fields.setdefault("id", f"row {number}")

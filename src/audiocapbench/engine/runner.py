@@ -318,14 +318,16 @@ def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[Ans
     return [pair for pair in pairs if pair.outcome.reply.status in SCORED]
 
 
-def score_run(store: Store, run: Run, metrics: Sequence[str]) -> list[MetricError]:
+def score_run(
+    store: Store, run: Run, metrics: Sequence[str], dataset: Dataset | None = None
+) -> list[MetricError]:
     """Compute metrics on a run's answers and commit the scores of each; MetricError if it cannot.
 
     Samples without an answer have no score, but stay in the corpus that answers are ranked among.
     A benchmark whose samples make corpora is scored within each of them. Plug-ins that fail do so
     alone, and what they said is returned.
     """
-    dataset = store.dataset(run.dataset, run.benchmark)
+    dataset = dataset or store.dataset(run.dataset, run.benchmark)
     pairs = {pair.sample.id: pair for pair in answered(store, run, dataset)}
     asked = set(run.sample_ids)
     samples = [sample for sample in dataset.samples if sample.id in asked]

@@ -351,10 +351,11 @@ def import_run(
     with opened_store(store) as kept:
         end = keep_predictions(kept, benchmark, found, model, judge)
         tell(3, 4)
-        failures = score_run(kept, end.run, chosen)
+        dataset = kept.dataset(end.run.dataset, end.run.benchmark)
+        failures = score_run(kept, end.run, chosen, dataset)
         tell(4, 4)
         judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
-        summary = summarise(kept, end.run, chosen, judges)
+        summary = summarise(kept, end.run, chosen, judges, dataset=dataset)
         notes = (*benchmark.notes, *([benchmark.presence] if benchmark.missing else ()))
         notes += tuple(map(str, failures))
         result = ImportResult(summary, end=end, notes=notes)

@@ -207,8 +207,7 @@ def _intern(
     ids, lengths, left = [np.zeros(words[_END], np.int32)], [np.zeros(0, np.int64)], iter(texts)
     # Words of some texts at a time: those of all would take twenty times as much.
     while some := list(islice(left, _TEXTS_AT_ONCE)):
-        cut = _split(some) if tokenize is None else [(*tokenize(one), _END) for one in some]
-        flat = cut if tokenize is None else chain.from_iterable(cut)
+        flat = _split(some) if tokenize is None else _tokens(some, tokenize)
         numbers = np.fromiter(map(words.__getitem__, flat), dtype=np.int32)
         lengths.append(np.diff(np.flatnonzero(numbers == 0), prepend=-1) - 1)
         ids.append(numbers[numbers > 0] - 1)
@@ -228,6 +227,11 @@ def _split(texts: Sequence[str]) -> list[str]:
     if joined.count("\0") < len(texts):
         return f"{joined}\0".replace("\0", f" {_END} ").split()
     return [word for text in texts for word in (*text.lower().split(), _END)]
+
+
+def _tokens(texts: Sequence[str], tokenize: Callable[[str], Sequence[str]]) -> Iterator[str]:
+    """The same of texts that are cut otherwise."""
+    return chain.from_iterable((*tokenize(text), _END) for text in texts)
 
 
 def _numbers_of(things: Iterable[Thing], numbers: dict[Thing, int]) -> IntArray:

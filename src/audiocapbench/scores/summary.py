@@ -27,7 +27,7 @@ from audiocapbench.scores.formatting import formatting_warnings
 from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableReader, documents
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.correlation import krippendorff_alpha, rated_kappa
-from audiocapbench.store import Run, Store
+from audiocapbench.store import Dataset, Run, Store
 from audiocapbench.store.records import overall_of
 
 
@@ -138,9 +138,13 @@ def summarise(
     judges: Sequence[str] = (),
     *,
     stopped: bool = False,
+    dataset: Dataset | None = None,
 ) -> RunSummary:
-    """Put a run's stored scores and judgements together; if stopped, of judges that have some."""
-    table = TableReader(store).read(run)
+    """Put a run's stored scores and judgements together; if stopped, of judges that have some.
+
+    Its ``dataset`` need not be read again by who has read it.
+    """
+    table = TableReader(store, *filter(None, [dataset])).read(run)
     judges = [name for name in judges if name in table.judgements or not stopped]
     for judge in judges if not table.has_no_answers else ():
         table.current_judgements(judge)  # which refuses one that has not judged

@@ -82,8 +82,14 @@ class ScoreTable:
         group = self.groups[key] if key in self.groups else self.facet_groups[key]
         return group.asked_by(scorer, self.aggregation)
 
+    def _alike(self, key: GroupKey) -> GroupKey:
+        """The whole, for its only category: the same samples have the same estimate."""
+        is_whole = self.aggregation is None and key.facet == CATEGORY and len(self.categories) == 1
+        return ALL if is_whole else key
+
     def point(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
         """An estimate that may lack its interval, for those who want none."""
+        key = self._alike(key)
         place = (scorer, key)
         if place not in self.points:
             found = self.kept.get((scorer.label, str(key)))
@@ -94,6 +100,7 @@ class ScoreTable:
         return self.points[place]
 
     def estimate(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
+        key = self._alike(key)
         place = (scorer, key)
         if (scorer.label, str(key)) in self.kept:
             return self.point(scorer, key)
@@ -384,11 +391,13 @@ def labels(runs: Sequence[RunHead | RunTable]) -> list[str]:
 
 
 class TableReader:
-    """Reads runs from a store, and each dataset once."""
+    """Reads runs from a store, and each dataset once, but those that are ``known``."""
 
-    def __init__(self, store: Store, only: str | None = None) -> None:
+    def __init__(self, store: Store, *known: Dataset, only: str | None = None) -> None:
         self._store, self._only = store, only
-        self._datasets: dict[tuple[str, str], tuple[Dataset, Traits]] = {}
+        self._datasets = {
+            (one.fingerprint, one.benchmark): (one, stored_traits(one)) for one in known
+        }
         self._groups: dict[Hashable, dict[GroupKey, Group]] = {}
 
     def read(self, run: Run) -> RunTable:

@@ -81,7 +81,7 @@ class CacheRepository(StoreRepository):
             rows.append(row | kept | {"made_at": schema.now()})
         if rows:
             with self._writing() as connection:
-                stored.insert_new(connection, schema.embeddings, rows)
+                stored.insert_all(connection, schema.embeddings, rows, new=True)
 
     def embeddings(
         self, model: str, setting: str, contents: Sequence[str], dimensions: int

@@ -100,7 +100,7 @@ class RunCatalog(StoreRepository):
                 connection.execute(delete(table).where(*same))
             else:
                 values = [{"run": run_id, "tag": tag} for tag in dict.fromkeys(tags)]
-                stored.insert_new(connection, table, values)
+                stored.insert_all(connection, table, values, new=True)
 
     def delete(self, run_ids: Sequence[int]) -> None:
         """Delete runs, unless one is at work, and datasets that no run is about any more."""

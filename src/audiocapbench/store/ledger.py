@@ -15,7 +15,7 @@ from sqlalchemy import type_coerce as typed
 from audiocapbench.data.outcome import SCORED
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository
-from audiocapbench.store.records import Values, insert_new, matching
+from audiocapbench.store.records import Values, insert_all, matching
 
 _ledger, _workers = schema.ledger, schema.workers
 _own, ROUNDING = schema.ledger.c, 1 + 1e-9
@@ -109,7 +109,7 @@ class LedgerRepository(StoreRepository):
     def correct(self, rows: Sequence[Values]) -> None:
         """Book, once, what a provider's own account says that no attempt here explains."""
         with self._writing() as connection:
-            insert_new(connection, _ledger, rows)
+            insert_all(connection, _ledger, rows, new=True)
 
     def sums(self, *by: str, **wanted: Any) -> list[Values]:
         """Attempts and dollars by columns, or by ``hour`` or ``day`` in UTC."""
@@ -157,7 +157,7 @@ def reserve(
     connection: Connection, wanted: Sequence[Reservation], scope: Scope
 ) -> tuple[list[bool], Standing | None]:
     if scope.limit_usd is None:
-        insert_new(connection, _ledger, [one.row for one in wanted])
+        insert_all(connection, _ledger, [one.row for one in wanted], new=True)
         return [True] * len(wanted), None
     others, limit = _standing(connection, scope), scope.limit_usd * ROUNDING
     fits = [
@@ -166,7 +166,7 @@ def reserve(
         for one in wanted
     ]
     rows = [one.row for one, does in zip(wanted, fits, strict=True) if does]
-    insert_new(connection, _ledger, rows)
+    insert_all(connection, _ledger, rows, new=True)
     return fits, others
 
 

@@ -44,12 +44,20 @@ class _Checked(sa.TypeDecorator[Any]):
         super().__init__()
         self.impl, self.what, self.fits, self.write, self.read = impl, what, fits, write, read
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
-        if self.write is not None and value is not None:
-            value = self.write(value)
-        if isinstance(value, str) and not value.isascii():
-            value.encode("utf-8")  # no database keeps half of a surrogate pair
-        return value
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
+        """None for numbers: as many cells are written as are read."""
+        encode, write = self.impl_instance.bind_processor(dialect), self.write
+        if self.fits in (int, _is_number):
+            return encode
+
+        def process(value: Any) -> Any:
+            if write is not None and value is not None:
+                value = write(value)
+            if isinstance(value, str) and not value.isascii():
+                value.encode("utf-8")  # no database keeps half of a surrogate pair
+            return value if encode is None else encode(value)
+
+        return process
 
     def check(self, value: Any) -> Any:
         """What a cell holds, if it may."""

@@ -349,7 +349,7 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
     for row in rows:
         if row["sample"] in paid:
             row["cost_usd"] = (row["cost_usd"] or 0.0) + paid[row["sample"]]
-    stored.insert_new(connection, table, rows)
+    stored.insert_all(connection, table, rows, new=True)
     replies = [
         stored.JudgeReply(one.cache_key, model, one.outcome)
         for one in answers
@@ -376,7 +376,7 @@ def _write_replies(connection: Connection, replies: Sequence[stored.JudgeReply],
         stored.row_of(table, one.outcome.reply, one.outcome, one, answered_at=now)
         for one in replies
     ]
-    stored.insert_new(connection, table, rows)
+    stored.insert_all(connection, table, rows, new=True)
 
 
 def _estimates_made_by() -> str:

@@ -287,7 +287,7 @@ def stored_summaries(
 ) -> list[RunSummary]:
     runs = [store.run(number) for number in dict.fromkeys(run_ids)]
     check_benchmark(runs)
-    reader = TableReader(store, only)
+    reader = TableReader(store, only=only)
     return summaries_of([reader.read(run) for run in runs])
 
 
