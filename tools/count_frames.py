@@ -18,7 +18,7 @@ from audiocapbench.meta.corrupt.captions import caption_set
 from audiocapbench.meta.corrupt.exchanges import frame_key, noun_slots, quality_slots
 
 FILE = Path(__file__).resolve().parents[1] / "src/audiocapbench/meta/corrupt/frames.npz"
-FEWEST_FRAMES, FEWEST_TOGETHER = 3, 2
+FEWEST_FRAMES, FEWEST_TOGETHER = 2, 2
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ def corrupt(
     kinds: Annotated[str, Option(metavar="A,B", help=f"What to change. {_SAID}.")] = _ALL,
     per_kind: Annotated[int | None, Option(min=2)] = None,
     seed: int = 42,
-    check: bool = False,
+    check: Annotated[bool, Option("--check/--no-check")] = True,
     model: str | None = None,
     session: options.Session,
     json: bool = False,
@@ -53,7 +53,7 @@ def corrupt(
             dataset folder.
         out (FILE): Pairs as .csv, .tsv or .jsonl, or .json in BRACE-Hallucination's form.
         per_kind (N): Most pairs of a kind. [default: one of every caption that has one]
-        check: Also train a classifier on the words of half of the pairs.
+        check: Also train a classifier on the words of half of the pairs, and try it on the rest.
         model (MODEL): Have a language model make false captions beside the rules, and check all.
     """
     from audiocapbench.cli.progress import carry_out

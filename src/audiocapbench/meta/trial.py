@@ -272,6 +272,11 @@ class ScorerTrial:
         return {choice.name.lower(): self.choices.count(choice) for choice in Choice}
 
     @property
+    def chance(self) -> float:
+        """The accuracy that its choices have where people vote at random; no choice is wrong."""
+        return 50.0 * sum(one in CHOSEN for one in self.choices) / max(1, self.n)
+
+    @property
     def warning(self) -> str | None:
         """What to say wherever its figures are shown; None where it beats constant answers."""
         value, (constant, answer) = self.whole[self.headline].value, self.constant
@@ -389,6 +394,7 @@ def trial_facts(trial: ScorerTrial) -> dict[str, Any]:
         "all": _group(trial.whole),
         **groups,
         "answers": trial.answers,
+        "chance": trial.chance,
         "readings": trial.readings,
         "constant": {"answer": answer, trial.headline: constant},
         "voted": _group(trial.voted) if trial.voted else None,

@@ -32,6 +32,7 @@ from audiocapbench.table.forms import html_text
 from audiocapbench.version import VERSION
 
 _FORM = ".2f"  # as the papers print a measure
+_EVEN = 50.0  # what votes at random give who always chooses
 _KINDS = ("metric", "judge", "clap", "model", "control")
 _READINGS = {
     "certain": "certain alone",
@@ -104,18 +105,33 @@ def trial_tables(
             ]
             title = f"{_TITLES[name][0].upper()}{_TITLES[name][1:]} by {words}"
             tables.append(Table(title, rows, [Column("scorer"), *columns]))
-    notes = []
+    notes = _notes(tried, controls, pairs, agreement, person)
+    return [*tables[:-1], replace(tables[-1], notes=notes)]
+
+
+def _notes(
+    tried: Trials,
+    controls: Trials,
+    pairs: PairSet,
+    agreement: Agreement,
+    person: ScorerTrial | None,
+) -> list[str]:
+    """What figures hang on: the order of captions, chance, who hears nothing, votes, signatures."""
+    notes: list[str] = []
     for one in (*tried, *controls):
         if one.position:
             same, chosen = map(_percent, (one.position["consistency"], one.position["first"]))
             words = f"the same in both orders {same}, the caption shown first chosen {chosen}"
             notes.append(f"{one.scorer}: {words}")
+    for one in (one for one in (*tried, *controls) if one.chance < _EVEN):
+        without = f"no choice for {100 - 2 * one.chance:.1f} % of the pairs, which counts as wrong"
+        notes.append(f"{one.scorer}: {without}: votes at random give it {one.chance:.1f} %")
     for one in tried:
         found = measured_scores(one.scorer, str(one.signature))
         words = ", ".join("{blind.value:.2f} on {corpus}".format_map(row) for row in found)
         notes += [f"{one.scorer}: a caption that hears nothing gets {words}"] if found else []
     undecided = f"; {pairs.left_out:,} left out as undecided" if pairs.left_out else ""
-    notes.append(f"{first.n:,} pairs, captions {pairs.text}{undecided}")
+    notes.append(f"{(*tried, *controls)[0].n:,} pairs, captions {pairs.text}{undecided}")
     if person is not None:
         held = f"{person.n:,} votes, each held to the others on its pair"
         notes.append("; ".join([f"{person.scorer}: {held}", *person.diagnostics.notes]))
@@ -123,7 +139,7 @@ def trial_tables(
         words = f"{agreement.before} over all votes, {agreement.after} over the pairs kept"
         notes.append(f"Fleiss' kappa: {words}")
     notes += signature_notes(one.signature for one in tried)
-    return [*tables[:-1], replace(tables[-1], notes=notes)]
+    return notes
 
 
 def _percent(share: Estimate) -> str:

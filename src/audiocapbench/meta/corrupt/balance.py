@@ -43,13 +43,20 @@ _ODD = (7.0, 1.0, 1.0)
 _LEAN = 0.06
 # How much oftener a rule may say true than false, of all pairs, and a word, of those that have it.
 _OF_PAIRS, _OF_WORDS, _FEW = 0.02, 0.1, 3
+# What a pair too many that has a word costs, where a pair is worth 1.
+_TIPPING = 2.0
 _SCALES = {"number of letters": 0.1, "number of words": 0.5}
 
 
 def choose(
-    candidates: Candidates, captions: CaptionSet, limit: int | None, draw: random.Random
+    candidates: Candidates,
+    captions: CaptionSet,
+    limit: int | None,
+    draw: random.Random,
+    least: float = 0.0,
 ) -> list[CorruptedPair]:
-    """At most one candidate of every caption, so many in all, that together are level."""
+    """At most one candidate of every caption, so many in all, that together are level; ``least``
+    is the share of all captions that come first, level or not."""
     by_caption = grouped((one.caption, one) for one in candidates)
     drawn = list[list[CorruptedPair]]()
     for own in by_caption.values():
@@ -61,17 +68,26 @@ def choose(
     for part in range(parts):
         share = limit and (part + 1) * limit // parts - len(chosen)
         own = [one for each in drawn[part::parts] for one in each]
-        chosen += _chosen(own, captions, share, draw, 1 / parts) if own else []
+        wanted = _Wanted(least * captions.total / parts, share, 1 / parts)
+        chosen += _chosen(own, captions, wanted, draw) if own else []
     return chosen
 
 
+class _Wanted(NamedTuple):
+    """How many pairs at least, level or not, and at most, of which ``part`` of the captions."""
+
+    least: float
+    most: int | None
+    part: float
+
+
 def _chosen(
-    drawn: Candidates, captions: CaptionSet, limit: int | None, draw: random.Random, part: float
+    drawn: Candidates, captions: CaptionSet, wanted: _Wanted, draw: random.Random
 ) -> list[CorruptedPair]:
     evidence = differences(drawn, captions)
     sound = np.all(np.minimum(evidence[:, 3:6], evidence[:, 8:]) < _ODD, axis=1)
     kept = [one for one, good in zip(drawn, sound, strict=True) if good]
-    return _level(kept, _rules(kept, evidence[sound], captions), limit, draw, part) if kept else []
+    return _level(kept, _rules(kept, evidence[sound], captions), wanted, draw) if kept else []
 
 
 def _rules(pairs: Candidates, evidence: FloatArray, captions: CaptionSet) -> FloatArray:
@@ -98,11 +114,11 @@ def _rules(pairs: Candidates, evidence: FloatArray, captions: CaptionSet) -> Flo
 
 
 def _level(
-    pairs: Candidates, rules: FloatArray, limit: int | None, draw: random.Random, part: float
+    pairs: Candidates, rules: FloatArray, wanted: _Wanted, draw: random.Random
 ) -> list[CorruptedPair]:
-    """As many pairs as can be level, at most one of a caption, in a part of all."""
+    """As many pairs as can be level, at most one of a caption, and those wanted at any price."""
     from scipy.optimize import linprog
-    from scipy.sparse import csr_matrix, vstack
+    from scipy.sparse import csr_matrix, eye, hstack, vstack
 
     words = differences_of([one.true for one in pairs], [one.false for one in pairs])
     groups = [list(own) for _, own in groupby(range(len(pairs)), lambda n: pairs[n].caption)]
@@ -110,16 +126,23 @@ def _level(
     ones = np.ones(len(pairs))
     of_caption = csr_matrix((ones, (owners, np.arange(len(pairs)))))
     said = words[:, np.flatnonzero((words != 0).sum(axis=0) > _FEW)].T
-    most = float(len(groups) if limit is None else limit)
-    rows, bounds = [of_caption, ones[np.newaxis]], [*[1.0] * len(groups), most]
+    most = float(len(groups) if wanted.most is None else wanted.most)
+    least = min(most, len(groups), wanted.least)
+    rows, bounds = [of_caption, ones[np.newaxis], -ones[np.newaxis]], [1.0] * len(groups)
+    bounds += [most, -least]
     for told, allowed, few in ((rules.T, _OF_PAIRS, 2.0), (said, _OF_WORDS * abs(said), _FEW)):
         rows += [told - allowed, -told - allowed]
-        bounds += [few * part] * (2 * told.shape[0])
-    worth = [-1 - 0.01 * draw.random() for _ in pairs]
-    found = linprog(worth, vstack(rows, format="csr"), bounds, method="highs").x
-    best = [max(own, key=lambda place: found[place]) for own in groups]
-    best.sort(key=lambda place: -found[place])
-    return [pairs[place] for place in best if found[place] > 0.5][: round(most)]
+        bounds += [few * wanted.part] * (2 * told.shape[0])
+    # What no longer is level costs more than a pair brings: it is paid for the least alone.
+    inputs = vstack(rows, format="csr")
+    held = len(groups) + 2
+    tipping = vstack([csr_matrix((held, inputs.shape[0] - held)), -eye(inputs.shape[0] - held)])
+    worth = [-1 - 0.01 * draw.random() for _ in pairs] + [_TIPPING] * tipping.shape[1]
+    found = linprog(worth, hstack([inputs, tipping], format="csr"), bounds, method="highs").x
+    taken = [float(sum(found[own])) for own in groups]
+    best = sorted(range(len(groups)), key=lambda group: -taken[group])
+    chosen = [max(groups[group], key=lambda n: found[n]) for group in best if taken[group] > 0.5]
+    return [pairs[place] for place in chosen][: round(most)]
 
 
 def placed(pairs: Candidates, draw: random.Random) -> list[tuple[CorruptedPair, Preference]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
 from importlib import resources
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +27,8 @@ Corruption = Literal["noun", "order", "attribute", "added", "dropped", "count"]
 EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 MARKS = frozenset(",.;")
 _LONGEST = 120  # rules for one sentence say little about captions of more words
-_TOKEN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*|[,.;]")
+_TOKEN = re.compile(r"""[("']?\d*[A-Za-zÀ-ÿ]+(?:['/&-][A-Za-zÀ-ÿ]+)*[)"':!?]*|[,.;]""")
+_RUN_ON = re.compile(r"(?<=[a-z])([,;])(?=[A-Za-z])")
 _AN_DESPITE_SPELLING = ("hour", "honest", "heir")
 _A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
 FILE = ("audiocapbench.meta.corrupt", "words.toml")
@@ -39,7 +40,8 @@ meaning_of = lru_cache(maxsize=100_000)(element_words.meaning_of)
 
 def plain_form(text: str) -> str:
     """The text with single spaces, a capital first letter and one final full stop."""
-    flat = _marks_close(" ".join(text.replace("’", "'").split())).strip(" .,;")
+    spaced = _RUN_ON.sub(r"\1 ", text.replace("’", "'"))
+    flat = _marks_close(" ".join(spaced.split())).strip(" .,;")
     return f"{flat[:1].upper()}{flat[1:]}." if flat else ""
 
 
@@ -59,6 +61,13 @@ def tokens_of(text: str) -> Tokens | None:
     # It may hold digits, quotes or letters that are no tokens, or "a" where "an" belongs.
     same = _joined(tokens) == " ".join([_without_capital(first), *rest])
     return tuple(tokens) if same else None
+
+
+def sentence_of(tokens: Tokens, place: int) -> Tokens:
+    """The words of the sentence that has this place."""
+    before = tokens[:place][::-1]
+    start = place - next((n for n, word in enumerate(before) if word == "."), place)
+    return tuple(takewhile(lambda word: word != ".", tokens[start:]))
 
 
 def written(tokens: Sequence[str]) -> str:

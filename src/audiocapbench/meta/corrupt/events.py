@@ -51,7 +51,7 @@ NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
 _DETERMINING = DETERMINERS | splitting.ATTRIBUTES | splitting.COUNTS
 _LONGEST_SUBJECT, _LONGEST_EVENT = 5, 8
 _HANGING, _AT_ONCE, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
-LOOKED_AT, LENT = 40, 6
+LOOKED_AT, LENT = 80, 12
 _FEWEST_OTHERS = 2
 _MAIN, _SIDE = 0.6, 0.5  # shares of the other references that name the main event, and the rest
 _ORDERING = words("ordering")
@@ -316,7 +316,7 @@ def _told_orders(
 def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every caption that tells what is heard at once as in turn, or what comes after as at once."""
     for caption in captions.captions:
-        clauses, told_by_others = clauses_of(caption.tokens), caption.clip.others(caption.number)
+        clauses = clauses_of(caption.tokens)
         if "." in caption.tokens or not PRONOUNS.isdisjoint(caption.tokens):
             continue
         for place, (before, clause) in enumerate(pairwise(clauses), 1):
@@ -325,8 +325,8 @@ def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
             others = _other_times(before, clause, joint)
             if not others or not all(events) or events[0] & events[1]:
                 continue
-            # One may be mistaken: another reference, where there is one, tells the same.
-            if not told_by_others or _told_orders(caption, *events) == {own}:
+            # No other reference that tells both tells another time.
+            if _told_orders(caption, *events) <= {own}:
                 end = len(_joined(clauses[:place])) + len(clause.joint)
                 for other in others:
                     yield caption.replaced("attribute", end - len(joint), end, other)

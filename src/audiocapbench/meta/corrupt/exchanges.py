@@ -33,6 +33,7 @@ from audiocapbench.meta.corrupt.captions import (
     nouns,
     numbers,
     qualities,
+    sentence_of,
     unlike,
     verb_forms,
     words,
@@ -203,6 +204,7 @@ def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
     """Whether nothing else in the caption goes with the old noun alone."""
     tokens = slot.caption.tokens
     before = tokens[slot.start - 1] if slot.start else ""
+    tokens = sentence_of(tokens, slot.start)
     # Whether a man speaks or a woman is a quality.
     if before in _MADE_OF | _AGES or not _POINTING.isdisjoint(tokens) or families <= _GROWN:
         return False

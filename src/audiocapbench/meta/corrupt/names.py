@@ -19,6 +19,7 @@ from audiocapbench.meta.corrupt.captions import (
     names,
     nouns,
     qualities,
+    sentence_of,
     verb_forms,
     words,
 )
@@ -32,43 +33,73 @@ from audiocapbench.meta.corrupt.events import (
 from audiocapbench.metrics.elements import splitting
 from audiocapbench.metrics.shipped import read_lists
 
-_HEADS, _LEADING = words("heads"), frozenset({"with", "featuring", "by", "amid", "of"})
+_HEADS, _LEADING = words("heads"), frozenset({"with", "featuring", "by", "amid"})
 _ALONE = {
     word: line
     for line in read_lists(*FILE)["alone"].replace("\n ", " ").strip().splitlines()
     for word in line.split()
 }
 _PLACING = frozenset("in near nearby outside inside loudly continuously twice".split())
-_LONGEST_PLACE = 5
+_LONGEST_PLACE = 7
+_DESCRIBING = splitting.ATTRIBUTES | words("ages")
+_FEWEST_KEPT = 3  # a caption exchanged as a whole is another clip's
+_LEADING_NOUN = DETERMINERS | splitting.COUNTS | {"of"}
+_HELPERS = frozenset({"is", "are", "was", "were"})
 
 
 def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
     """Where a source and its verb stand with no object, as in "birds chirp", and in which form."""
-    for start, (noun, deed) in enumerate(pairwise(tokens)):
-        helped = deed in ("is", "are") and start + 2 < len(tokens)
-        end = start + 2 + helped
+    for place, (noun, deed) in enumerate(pairwise(tokens)):
+        helper = deed if deed in _HELPERS and place + 2 < len(tokens) else ""
+        end = place + 2 + bool(helper)
         verb = verb_forms().get(tokens[end - 1])
         if verb is None or not verb.gerund or not _is_source(noun) or noun in NO_SUBJECT:
             continue
         many = is_plural(noun)
-        if verb.form != "gerund" and (helped or (verb.form == "base") != many):
+        if verb.form != "gerund" and (helper or (verb.form == "base") != many):
+            continue
+        # "Are chirping and singing" is one deed.
+        also = verb_forms().get(tokens[end + 1]) if tokens[end : end + 1] == ("and",) else None
+        end += 2 * (also is not None and also.form == verb.form and tokens[end + 1] not in nouns())
+        # "Full of tom hits": a verb that names a sound may be one.
+        if verb.form != "gerund" and verb.third in _HEADS and noun not in nouns():
             continue
         # Where it is done belongs to it: "walks through the grass".
         rest = tuple(takewhile(lambda word: word not in JOINING, tokens[end:]))
         if rest[:1] and rest[0] in PREPOSITIONS and _is_place(rest):
             end, rest = end + len(rest), ()
         how = not rest or rest[0] in _PLACING or rest[0].endswith("ly")
-        following = [word for word in tokens[end + len(rest) :] if word not in JOINING][:1]
-        # What another verb shares cannot be given to another.
-        more = (word for word in (*following, *rest) if word not in nouns())
-        shared = any(word in verb_forms() or word.endswith("ing") for word in more)
-        if how and not shared and (not helped or (deed == "are") == many):
-            number = nouns()[noun].number if noun in nouns() else str(many)
-            yield start, end, f"{verb.form} {number} {helped} {bool(rest)}"
+        if not how or (helper and (deed in ("are", "were")) != many):
+            continue
+        if _is_shared(tokens, end, rest):
+            continue
+        start = place
+        while start and tokens[start - 1] in _DESCRIBING:
+            start -= 1
+        before = tokens[start - 1] if start else ","
+        if start < place and before not in DETERMINERS and not many:
+            continue
+        # "Birds chirping" as "water dripping", but "birds chirp" and "water drips".
+        number = many and (verb.form != "gerund" or helper)
+        yield start, end, f"{verb.form} {number} {helper} {bool(rest)}"
+
+
+def _is_shared(tokens: Tokens, end: int, rest: Tokens) -> bool:
+    """Whether what follows a deed is said of it too, and cannot be given to another."""
+    joint, *after = (*tokens[end + len(rest) :], ",")
+    following = next((word for word in after if word not in JOINING), "")
+    clause = takewhile(lambda word: word not in JOINING, after)
+    if joint == "with" and not any(
+        word.endswith("ing") and one not in DETERMINERS for one, word in pairwise(clause)
+    ):
+        return True  # "chops with a knife"
+    more = [word for word in (following, *rest) if word not in nouns()]
+    hangs = joint == "and" and following in PREPOSITIONS
+    return hangs or any(word in verb_forms() or word.endswith("ing") for word in more)
 
 
 def _is_source(word: str) -> bool:
-    return splitting.kind_of(word) is splitting.ElementKind.SOURCE
+    return word in nouns() or splitting.kind_of(word) is splitting.ElementKind.SOURCE
 
 
 def _is_place(words: Tokens) -> bool:
@@ -78,6 +109,7 @@ def _is_place(words: Tokens) -> bool:
     ended = not quality or words[-2:-1] == ("the",)
     return (
         ended
+        and words[0] != "of"
         and len(words) <= _LONGEST_PLACE
         and not any(
             word in PRONOUNS or (word in verb_forms() and word not in nouns()) for word in words
@@ -93,7 +125,7 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
             lead, before = (",", ",", *caption.tokens[:start])[-2:]
             # "People at a table are talking": the table does not talk, nor what is hit.
             other = lead in verb_forms() or (lead in PREPOSITIONS and lead not in ("by", "with"))
-            named = before in DETERMINERS and not other
+            named = before in _LEADING_NOUN and not other
             # "Doors and shutters are creaking": nor does what is only listed.
             listed = before == "and" and lead not in verb_forms() and _is_source(lead)
             if named or (before in JOINING and before != "or" and not listed):
@@ -107,11 +139,21 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
         if key.endswith("bare"):
             pool = [one for one in pool if one[0] not in counted]
         for caption, start, end in own:
-            hangs = caption.tokens[0].endswith("ing") or caption.tokens[0] in JOINING
-            if hangs or not PRONOUNS.isdisjoint(caption.tokens):
+            lead, before = (",", ",", *caption.tokens[:start])[-2:]
+            sentence = sentence_of(caption.tokens, start)
+            hangs = sentence[0].endswith("ing") and "," in (lead, before)
+            told = takewhile(lambda word: word != ".", caption.tokens[start:])
+            whole = len(caption.tokens) - (end - start) < _FEWEST_KEPT
+            if hangs or whole or not PRONOUNS.isdisjoint(told):
                 continue
             drawn = _drawn(pool, caption, start)
-            wrong = (one for one in drawn if not may_be_heard(one, caption.clip))
+            heard = alike(caption.clip.words)
+            wrong = (
+                one
+                for one in drawn
+                if heard.isdisjoint(names()[word][1] for word in one if word in names())
+                and not may_be_heard(one, caption.clip)
+            )
             for deed in islice(wrong, LENT):
                 yield caption.replaced("noun", start, end, deed)
 
@@ -128,11 +170,13 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
     for caption in captions.captions:
         for place, head in enumerate(caption.tokens):
             sorts = [*takewhile(bool, map(_sort_of, reversed(caption.tokens[:place])))]
-            before, after = (",", *caption.tokens)[place], (*caption.tokens, ",")[place + 1]
-            told = (before in qualities() or before in _LEADING) and after in JOINING
+            lead, before = (",", ",", *caption.tokens)[place : place + 2]
+            after = (*caption.tokens, ",")[place + 1]
+            leads = before in _LEADING or (before == "of" and lead in _HEADS)
+            told = (leads or _is_quality(before)) and after in JOINING
             if head in _HEADS and sorts:
                 places[head, *sorts].append((caption, place - len(sorts), place))
-            elif head in _ALONE and told:
+            elif head in _ALONE and told and _is_told_once(caption.tokens, place):
                 places[_ALONE[head],].append((caption, place, place + 1))
     for own in places.values():
         pool = [caption.tokens[start:end] for caption, start, end in own]
@@ -141,6 +185,17 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
             wrong = (one for one in drawn if heard.isdisjoint(names()[word][1] for word in one))
             for name in islice(wrong, LENT):
                 yield caption.replaced("noun", start, end, name)
+
+
+def _is_quality(word: str) -> bool:
+    return any(one.phrase == (word,) for one in qualities().get(word, ()))
+
+
+def _is_told_once(tokens: Tokens, place: int) -> bool:
+    """Whether nothing else says the same: "light rain, but more than a light drizzle" does."""
+    family = names()[tokens[place]][1]
+    told = (names()[word][1] for word in tokens[:place] + tokens[place + 1 :] if word in names())
+    return family not in told
 
 
 def _sort_of(word: str) -> str:
