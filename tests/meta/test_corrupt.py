@@ -440,6 +440,13 @@ def test_the_true_caption_stands_in_each_place_half_of_the_time() -> None:
         assert sum(answers) == 15
 
 
+def test_a_caption_that_breaks_off_after_and_is_read() -> None:
+    made = texts(
+        exchange_deeds(captions(["Rain falls as a dog barks and"], ["A bell rings as rain falls"]))
+    )
+    assert "A dog barks as rain falls." in made["A bell rings as rain falls."]
+
+
 def test_the_share_that_is_asked_for_comes_before_a_level_set() -> None:
     longer = [trial(n, f"Zib z{n}ob.", f"Zib z{n}.") for n in range(100)]
     shorter = [trial(n, f"Zib z{n}.", f"Zib z{n}ob.") for n in range(100, 110)]

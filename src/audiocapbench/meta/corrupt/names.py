@@ -59,8 +59,9 @@ def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
         if verb.form != "gerund" and (helper or (verb.form == "base") != many):
             continue
         # "Are chirping and singing" is one deed.
-        also = verb_forms().get(tokens[end + 1]) if tokens[end : end + 1] == ("and",) else None
-        end += 2 * (also is not None and also.form == verb.form and tokens[end + 1] not in nouns())
+        joint, following = (*tokens[end : end + 2], "", "")[:2]
+        also = verb_forms().get(following) if joint == "and" else None
+        end += 2 * (also is not None and also.form == verb.form and following not in nouns())
         # "Full of tom hits": a verb that names a sound may be one.
         if verb.form != "gerund" and verb.third in _HEADS and noun not in nouns():
             continue
