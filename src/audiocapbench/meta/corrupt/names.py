@@ -143,9 +143,9 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
             lead, before = (",", ",", *caption.tokens[:start])[-2:]
             sentence = sentence_of(caption.tokens, start)
             hangs = sentence[0].endswith("ing") and "," in (lead, before)
-            told = takewhile(lambda word: word != ".", caption.tokens[start:])
+            after = takewhile(lambda word: word != ".", caption.tokens[start:])
             whole = len(caption.tokens) - (end - start) < _FEWEST_KEPT
-            if hangs or whole or not PRONOUNS.isdisjoint(told):
+            if hangs or whole or not PRONOUNS.isdisjoint(after):
                 continue
             drawn = _drawn(pool, caption, start)
             heard = alike(caption.clip.words)
