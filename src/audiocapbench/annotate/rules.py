@@ -1,11 +1,13 @@
 """The rules that annotations are held to: each says of a clip's texts what is wrong with them.
 
-They hear nothing, know only what experts said, and read English; ``faults.toml`` has the wordings.
+They hear nothing, know only what experts said, and read English. ``faults.toml`` has closed shapes,
+``no_captions.toml`` texts of our own that are no captions: what is more like one of these than
+like any real caption is none either, however it is worded.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
@@ -18,7 +20,7 @@ from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.metrics.elements.splitting import split, words_that_are
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors
-from audiocapbench.metrics.shipped import patterns
+from audiocapbench.metrics.shipped import patterns, read_lists, shipped_weights
 from audiocapbench.metrics.text import plain
 from audiocapbench.metrics.wordnet import begins_a_word, synonyms
 from audiocapbench.store.cache import Finding
@@ -27,8 +29,9 @@ _LISTS = ("audiocapbench.annotate", "faults.toml")
 _LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
-_NAME_RUN, _CLAUSE, _CHOICE, _STRANGE = 3, 5, 4, 2
+_NAME_RUN, _CLAUSE, _CHOICE, _STRANGE, _SENTENCE = 3, 5, 4, 2, 2
 _LEAST_LIKE = 0.08  # a cosine; of real annotations all but one in a hundred have it
+_NO_CAPTION = 0.05  # of cosines; of real annotations some one in a hundred has a text so unlike
 _FAULTS = patterns(*_LISTS)
 _CLIPPED = ("reverb", "synth", "synths")
 _OF_QUESTIONS = ("speaks of itself or to a reader", "says nothing")
@@ -167,6 +170,7 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     own = _READ["number"].sub("10", bare)
     own = _READ["topic"].sub("words", own) if is_spoken else own
     last = _READ["last"].search(bare)
+    kind = no_caption(text) if part != "question" else ""
     open_end = bool(split(bare).unfinished or _READ["open"].search(bare))
     open_end = open_end or bool(last and _is_half(last[1]))
     found = {
@@ -187,7 +191,40 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     found["names somebody"] = found["names somebody"] or not all(map(_is_english, names))
     # A question may speak to who answers it, and names nothing that is heard.
     allowed = _OF_QUESTIONS if part == "question" else ()
+    found[f"reads like {kind}"] = bool(kind)
     return [what for what, is_so in found.items() if is_so and what not in allowed]
+
+
+def own_words(text: str) -> str:
+    """A text without what is quoted, and without what speech is about."""
+    return _READ["topic"].sub("words", _READ["quote"].sub("words", text))
+
+
+def no_caption(text: str) -> str:
+    """The kind of text that one of its sentences is more like than like any caption, if any."""
+    kinds, others, captions = _compared()
+    whole = own_words(text)
+    parts = [one for one in _READ["end"].split(whole) if len(one.split()) >= _SENTENCE]
+    for sentence in (whole, *parts):
+        own = _vector(sentence)
+        like = others @ own
+        if like.max() - (captions @ own).max() > _NO_CAPTION:
+            return kinds[int(like.argmax())]
+    return ""
+
+
+@cache
+def _compared() -> tuple[list[str], Vectors, Vectors]:
+    """Vectors of our own texts that are no captions, with their kinds, and those of captions."""
+    lists = read_lists(_LISTS[0], "no_captions.toml")
+    real = lists.pop("captions").strip().splitlines()
+    texts = [(kind, one) for kind, own in lists.items() for one in own.strip().splitlines()]
+    encode = load("caption2vec").encode
+    with shipped_weights("encoders", "caption_centres.npz", "The centres of captions") as (_, held):
+        centres = held["centres"].astype(np.float32)
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    captions = np.concatenate([centres, encode(real)])
+    return [kind for kind, _ in texts], encode([one for _, one in texts]), captions
 
 
 def title(case: ClipCase) -> Iterator[str]:
@@ -254,7 +291,7 @@ def likeness(case: ClipCase) -> Iterator[str]:
 
 @_remembered
 def _vector(text: str) -> Vectors:
-    (vector,) = load().encode([text])
+    (vector,) = load("caption2vec").encode([text])
     found: Vectors = vector
     return found
 
