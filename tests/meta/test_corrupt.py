@@ -447,6 +447,12 @@ def test_a_caption_that_breaks_off_after_and_is_read() -> None:
     assert "A dog barks as rain falls." in made["A bell rings as rain falls."]
 
 
+def test_a_genre_that_may_be_the_same_is_not_put_in() -> None:
+    genres = ("hip-hop", "electronic", "rock")
+    made = texts(change_attributes(captions(*([f"This {one} beat plays"] for one in genres))))
+    assert made["This hip-hop beat plays."] == {"This rock beat plays."}
+
+
 def test_the_share_that_is_asked_for_comes_before_a_level_set() -> None:
     longer = [trial(n, f"Zib z{n}ob.", f"Zib z{n}.") for n in range(100)]
     shorter = [trial(n, f"Zib z{n}.", f"Zib z{n}ob.") for n in range(100, 110)]
