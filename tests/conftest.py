@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # but the last one alone keeps the whole suite waiting.
 LONG = (
     "engine/test_ray.py",
+    "metrics/test_human_pairs.py",
     "test_install.py",
     "test_docs.py",
     "engine/test_soak.py",
@@ -37,12 +38,12 @@ LONG = (
     "web/test_view_pages.py",
     "judges/test_local_llm.py",
     "annotate/test_whole_way.py",
+    "meta/test_published_trials.py",
+    "bridges/test_inspect.py",
     "report/test_page.py",
     "annotate/test_split.py",
     "report/test_site.py",
-    "metrics/test_human_pairs.py",
     "meta/test_corrupt_model_leaks.py",
-    "bridges/test_inspect.py",
     "engine/test_whole_runs.py",
     "meta/test_corrupt_leaks.py",
     "data/test_build.py",
@@ -53,7 +54,6 @@ LONG = (
     "engine/test_sharing.py",
     "engine/test_store_away.py",
     "test_readme.py",
-    "meta/test_published_trials.py",
     "cli/test_preview.py",
     "cli/test_judges.py",
 )
@@ -97,12 +97,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """The tests of a file stay together, and files with torch: its import takes up to 15 s."""
+    """The tests of a file stay together, and files with torch, whose import takes up to 15 s.
+
+    Only the longest is by itself: it imports torch in processes of its own.
+    """
     from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
-    apart = [TESTS / name for name in LONG[:3]]
-    files = [path for path in TESTS.rglob("test_*.py") if path not in apart and find_spec("torch")]
-    torch = {os.path.relpath(path, config.rootpath) for path in files if needs_torch(path)}
+    files = [path for path in TESTS.rglob("test_*.py") if find_spec("torch")]
+    others = [path for path in files if path != TESTS / LONG[0] and needs_torch(path)]
+    torch = {os.path.relpath(path, config.rootpath) for path in others}
 
     class OneImport(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
