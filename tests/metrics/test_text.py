@@ -214,3 +214,9 @@ def test_published_metrics_read_captions_as_they_are_written() -> None:
             for text in ("a dog barks", '"a dog barks" **')
         )
         assert (bare == quoted) == (name == "rouge_l")
+
+
+@pytest.mark.parametrize("mark", "’‘ʼʹ′´`")
+@pytest.mark.parametrize("text", ["the dogs' barks", "a dog's bark", "the barks of dogs'", "it's"])
+def test_an_apostrophe_is_one_in_every_form(text: str, mark: str) -> None:
+    assert plain(text.replace("'", mark)) == plain(text)

@@ -64,7 +64,9 @@ def _clean(text: str) -> str:
     text = _FORMS["heading"].sub(r"\1", _FORMS["tag"].sub(" ", text))
     text = _FORMS["fence"].sub(" ", " ".join(text.split()))
     text = _FORMS["link"].sub(r"\1", _FORMS["coded"].sub(lambda one: chr(int(one[1], 16)), text))
-    text = _FORMS["apostrophe"].sub("'", text)
+    # One that closes nothing is an apostrophe too.
+    marked = _FORMS["opening"].search(text)
+    text = _FORMS["apostrophe"].sub("'", text) if marked else text.replace("`", "'")
     text = _FORMS["latex"].sub(r'"\1"', text)
     whole = _FORMS["dots"].sub("", _FORMS["spaced"].sub("", _FORMS["bullet"].sub("•", text)))
     text = _FORMS["label"].sub("", _FORMS["leading"].sub("", whole))
