@@ -97,8 +97,8 @@ def load_in_file(name: str, where: str, error: type[AudioCapBenchError]) -> InFi
             exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102  as the user asks
         _RAN[path.resolve(), digest] = module
     if attribute not in vars(module):
-        made = [one for one in vars(module).values() if callable(one)]
-        own = [one.__name__ for one in made if one.__module__ == module.__name__]
+        made = {name: one for name, one in vars(module).items() if callable(one)}
+        own = [name for name, one in made.items() if one.__module__ == module.__name__]
         what = f"has no class or function {attribute!r}; it has {', '.join(own) or 'none'}"
         raise error(f"{where}: the file {what}")
     return InFile(path, attribute, vars(module)[attribute], digest)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.errors import AudioCapBenchError, ReplyError
+from audiocapbench.errors import AudioCapBenchError, JudgeError, ReplyError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.registry import find_contract
@@ -195,6 +195,43 @@ def test_a_judge_and_a_metric_of_a_file_score_a_run_and_one_that_raises_fails_al
     lost = run_command("score", "1", "--metrics", f"{path}:hlaf", "--store", store)
     assert lost.returncode == 2
     assert "has no class or function 'hlaf'" in lost.stderr
+
+
+def test_a_judge_of_a_file_is_told_by_its_class_and_the_hash_of_the_file(tmp_path: Path) -> None:
+    path, store = tmp_path / "mine.py", str(tmp_path / "s.db")
+    other = "class Other(Brevity):\n    def __call__(self):\n        pass\nprinter = Other({})\n"
+    path.write_text(f"{JUDGE}\n{other}")
+    run_command("run", "demo", "--model", "control/safe", "--limit", "2", "--store", store)
+    signatures = set()
+    for name in ("Brevity", "Other", "Brevity"):
+        done = run_command("score", "1", "--judge", f"{path}:{name}", "--store", store, "--json")
+        assert done.returncode == 0, done.stderr
+        judges = json.loads(done.stdout)["judges"]
+        signatures.add(judges[f"mine.py:{name}"]["signature"])
+        assert "already judged" not in done.stderr
+        path.write_text(f"{path.read_text()}\n")
+    assert len(signatures) == 3
+    with pytest.raises(JudgeError, match=r"it has Brevity, half, .*, Other, printer"):
+        create_judge(f"{path}:Brevty")
+
+
+def test_nothing_that_a_judge_of_a_file_gives_damages_the_store(tmp_path: Path) -> None:
+    path, store = tmp_path / "mine.py", str(tmp_path / "s.db")
+    given = ["True", "'7'", "float('nan')", "None", "numpy.float32(5)"]
+    words = ["{'x': 1}", "chr(0xD800) + chr(0)", "None"]
+    verdicts = [f"Verdict({{'brevity': {one}}}, 'ok')" for one in given]
+    verdicts += [f"Verdict({{'brevity': 5.0}}, {one})" for one in words]
+    classes = [
+        f"class J{at}(Brevity):\n    def judge(self, *_):\n        return {one}\n"
+        for at, one in enumerate(verdicts)
+    ]
+    path.write_text("\n".join(["import numpy", JUDGE, *classes]))
+    run_command("run", "demo", "--model", "control/safe", "--limit", "1", "--store", store)
+    for at in range(len(classes)):
+        done = run_command("score", "1", "--judge", f"{path}:J{at}", "--store", store, "--json")
+        assert done.returncode == (0 if at > 3 else 1), done.stderr
+        found = json.loads(done.stdout)["judges"][f"mine.py:J{at}"]
+        assert found["coverage"] == (1.0 if at > 3 else 0.0)
 
 
 def test_a_file_runs_once_however_often_it_is_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 from anyio import to_thread
@@ -20,7 +21,14 @@ from audiocapbench.errors import (
     RefusedQuestionError,
     ReplyError,
 )
-from audiocapbench.judges.contract import MAX_SCORE, RULES, Contract, JudgeInput, Verdict
+from audiocapbench.judges.contract import (
+    MAX_SCORE,
+    RULES,
+    Contract,
+    JudgeInput,
+    Verdict,
+    storable,
+)
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import AS_PUBLISHED, ModelVariant
 from audiocapbench.models.probabilities import LOGPROBS
@@ -109,9 +117,11 @@ def judge_texts(judge: TextJudge, cases: Sequence[JudgeInput]) -> list[Verdict |
         if set(scores) != set(judge.dimensions):
             return f"{judge.name} gave {', '.join(scores)}; it says {', '.join(judge.dimensions)}"
         for name, score in scores.items():
-            if not 0 <= score <= MAX_SCORE:
-                return f"{judge.name} gave {name} {score}; scores are from 0 to {MAX_SCORE}"
-        return verdict
+            is_number = isinstance(score, Real) and not isinstance(score, bool)
+            if not is_number or not 0 <= score <= MAX_SCORE:
+                return f"{judge.name} gave {name} {score!r:.40}; scores are from 0 to {MAX_SCORE}"
+        numbers = {name: float(score) for name, score in scores.items()}
+        return replace(verdict, scores=numbers, reasoning=storable(verdict.reasoning))
 
     def judged(case: JudgeInput) -> Verdict | str:
         try:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from audiocapbench.errors import JudgeError, check_options, did_you_mean, read_options
@@ -176,11 +177,21 @@ def _elements(options: dict[str, str]) -> Judge:
 
 
 def _in_file(name: str) -> Mapping[str, Callable[[dict[str, str]], Judge]]:
-    """The judge that a class ``path/to/file.py:Class`` is, where it is no model."""
+    """The judge that a class ``path/to/file.py:Class`` is, where it is no model; it is called so
+    wherever the file lies, and signs with the hash of the file."""
     found = load_in_file(name, f"judge {name!r}", JudgeError)
     if found is None or not callable(getattr(found.value, "judge", None)):
         return {}
-    return {name: partial(_made, name, found.path.name, lambda: found.value)}
+    short, value, digest = f"{found.path.name}:{found.attribute}", found.value, found.digest
+
+    def made(options: dict[str, str]) -> Judge:
+        judge = _made(name, short, lambda: value, options)
+        parts = ("dimensions", "judge", "judge_many")
+        own: Any = {one: getattr(judge, one) for one in parts if hasattr(judge, one)}
+        own["signature"] = judge.signature.with_fields(file=digest)
+        return SimpleNamespace(name=str(ScorerName(short, options)), **own)
+
+    return {name: made}
 
 
 def _from_plugin(name: str, options: dict[str, str]) -> Judge:
