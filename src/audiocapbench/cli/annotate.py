@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option
 
 from audiocapbench.asking import ModelOptions, RequestOptions
-from audiocapbench.cli import options
+from audiocapbench.cli import collect_as_usual, options
 from audiocapbench.cli.app import ExampleGroup, add_group, leave
 from audiocapbench.cli.console import print_json, say, show, show_facts
 from audiocapbench.errors import AudioCapBenchError, ModelError, some
@@ -62,6 +62,7 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
         from audiocapbench.cli.progress import Terminal
         from audiocapbench.engine.runner import AskContext
 
+        collect_as_usual()
         session = session or options.Session(RequestOptions(), store=store)
         how, results = session.asking(), {}
         with Terminal(yes=session.yes) as host:

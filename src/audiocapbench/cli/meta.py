@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from audiocapbench.asking import TrialOptions
-from audiocapbench.cli import options
+from audiocapbench.cli import collect_as_usual, options
 from audiocapbench.cli.app import add_group, leave
 from audiocapbench.cli.console import say, show_result
 from audiocapbench.errors import (
@@ -204,6 +204,7 @@ def _agreed_scorers(
     from audiocapbench.cli.progress import Terminal
     from audiocapbench.meta.scorers.scorer import create_scorer
 
+    collect_as_usual()
     with Terminal(yes=yes) as host:
         made = [
             check(create_scorer(name, replace(settings, progress=host.advance)))

@@ -51,7 +51,6 @@ class Terminal(Host):
         self._budget = Budget()
 
     def __enter__(self) -> Self:
-        collect_as_usual()
         self._embedding = WATCHER.set(partial(self.advance, "  clips embedded"))
         return self
 
@@ -164,6 +163,7 @@ def carry_out(plan: Plan[Result], *, yes: bool = False) -> Result:
 
     Whoever interrupts twice waits for no scores and tables of what is there.
     """
+    collect_as_usual()
     with Terminal(yes=yes) as host:
         result = execute(plan, host)
     if isinstance(plan, RunPlan) and isinstance(result, RunsEnd):

@@ -83,9 +83,9 @@ class ScoreTable:
         return group.asked_by(scorer, self.aggregation)
 
     def _alike(self, key: GroupKey) -> GroupKey:
-        """The whole, for its only category: the same samples have the same estimate."""
-        is_whole = self.aggregation is None and key.facet == CATEGORY and len(self.categories) == 1
-        return ALL if is_whole else key
+        """The whole, for a category that has all samples: the same ones have the same estimate."""
+        group = self.groups.get(key) if self.aggregation is None else None
+        return ALL if group is not None and len(group.samples) == len(self.samples) else key
 
     def point(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
         """An estimate that may lack its interval, for those who want none."""
