@@ -17,10 +17,15 @@ BABY = "A baby laughs and a woman sings softly"
 
 @functools.cache
 def graded() -> list[tuple[dict[str, Any], GradedChoice]]:
-    """Answers by people and models in many styles and eleven languages, each written unseen."""
+    """Answers by people and models in many styles and sixteen languages, each written unseen."""
     text = Path(__file__).with_name("answers_likely.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
-    return [(one, read_graded(one["answer"], *one["captions"])) for one in rows]
+    return [(one, read_row(one)) for one in rows]
+
+
+def read_row(row: dict[str, Any]) -> GradedChoice:
+    first, second = row["captions"]
+    return read_graded(row["answer"], first, second, Labels(*row.get("labels", "AB")))
 
 
 @pytest.mark.parametrize(("kind", "least"), [("ordinary", 0.95), ("awkward", 0.85)])
@@ -28,6 +33,13 @@ def test_deciding_answers_are_read_and_likely_ones_are_right(kind: str, least: f
     found = [both for both in graded() if both[0]["kind"] == kind]
     read = [(one, own) for one, own in found if own.grade != "unread"]
     assert len(read) >= least * len(found)
+    assert not [one["answer"] for one, own in read if own.choice.name.lower() != one["choice"]]
+
+
+def test_answers_written_to_mislead_are_not_read_the_other_way_round() -> None:
+    found = [both for both in graded() if both[0]["kind"] == "misleading"]
+    assert len(found) >= 20
+    read = [(one, own) for one, own in found if own.grade != "unread"]
     assert not [one["answer"] for one, own in read if own.choice.name.lower() != one["choice"]]
 
 
@@ -87,6 +99,21 @@ def test_ties_and_refusals_choose_no_caption() -> None:
         ("When A is compared with B, it is A that falls short.", Choice.UNKNOWN),
         ("It depends: if a cat is heard, A is better; if a baby is, B is better.", Choice.UNKNOWN),
         ("I wouldn't pick A over B, nor B over A.", Choice.UNKNOWN),
+        ("Δεν μπορώ να ακούσω το αρχείο. Ίσως η Α.", Choice.UNKNOWN),
+        ("Η Α δεν ταιριάζει: δεν ακούγεται γάτα.", Choice.SECOND),
+        ("Και οι δύο λεζάντες είναι εξίσου καλές.", Choice.UNKNOWN),
+        ("תיאור A לא נכון.", Choice.SECOND),
+        ("קשה להחליט בין A ל-B.", Choice.UNKNOWN),
+        ("A ไม่ถูกต้อง", Choice.SECOND),
+        ("ไม่แน่ใจว่า A หรือ B", Choice.UNKNOWN),
+        ("First place: B\nSecond place: A", Choice.SECOND),
+        ("It is too shrill to be a cat.", Choice.SECOND),
+        ("I choose A as the caption to throw away.", Choice.UNKNOWN),
+        ("I choose A for the bin.", Choice.UNKNOWN),
+        ("A is more accurate than nothing, and less accurate than B.", Choice.UNKNOWN),
+        ("A is as good a guess as B.", Choice.UNKNOWN),
+        ("A more accurately describes what I cannot hear.", Choice.UNKNOWN),
+        ("A is better... said nobody who heard the baby.", Choice.UNKNOWN),
         ("A exceeds B in made-up content.", Choice.UNKNOWN),
         ("A rating higher than B's in style is all A gets.", Choice.UNKNOWN),
     ],

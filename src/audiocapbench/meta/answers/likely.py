@@ -20,7 +20,7 @@ from audiocapbench.metrics.elements.splitting import meaning_of
 from audiocapbench.metrics.shipped import read_lists, with_pieces, word_set
 from audiocapbench.models.replies import without_thoughts
 
-LIKELY_RULES = "likely-3"
+LIKELY_RULES = "likely-4"
 """Version of these rules, for signatures: readings that are likely count in the headline."""
 
 Grade = Literal["certain", "likely", "read", "unread", "missing"]
@@ -35,7 +35,7 @@ _REWORDED = {
 }
 _KNOWN = marks.VERDICT_WORDS | word_set(_PACKAGE, "patterns.toml", "argument_words")
 _LETTERS = re.compile(r"[^\W\d_]{2,}(?:['-][^\W\d_]+)?")
-_UNSPACED = ("zh", "ja", "ko", "ar", "hi")
+_UNSPACED = ("zh", "ja", "ko", "ar", "hi", "th")
 _SIDE, _NAMES = {FIRST: 1, SECOND: -1}, ("caption A", "caption B")
 _CHOICES = (Choice.UNKNOWN, Choice.FIRST, Choice.SECOND)
 
@@ -211,7 +211,8 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
         if supposed:
             continue
         granted = clause.concedes or (bool(P["turn"].match(after.text)) and not after.opens)
-        reason = bool(P["explains"].match(clause.text)) and not clause.opens
+        explains = P["explains"].match(clause.text) and not P["role"].match(clause.text)
+        reason = bool(explains) and not clause.opens
         # Words that are neither of verdicts nor of sounds may turn it round.
         strange = not (translated or reason) and len({*parser.WORD.findall(head)} - _KNOWN) > 1
         value = _stated(clause, own)
@@ -227,10 +228,13 @@ def _balance(clauses: list[AnswerClause], own: CaptionWords, *, translated: bool
             if value and (restated or denied):
                 # What is heard decides between what captions name.
                 value = copysign(_WEIGHT[TRUTH], value)
-            opposed = value * verdict < 0 or (strange and not value)
+            unclear = strange or bool(P["unclear"].search(clause.text))
+            opposed = value * verdict < 0 or (unclear and not value)
             odd = odd or (bool(verdict) and opposed and not granted and not reason)
         elif strange or P["unclear"].search(clause.text) or _is_mixed(clause):
             value, odd = 0.0, True
+        elif turned and not value and kinds(clause.text) <= {FIRST, SECOND}:
+            odd = True  # a turn to one of them that is not understood
         if abs(value) >= _WEIGHT[VERDICT] and not clause.concedes:
             # The other caption's turn, unless it is the conclusion, contradicts what was said.
             odd = verdict * value < 0 and not clause.concludes

@@ -30,7 +30,7 @@ from audiocapbench.models.replies import without_thoughts
 
 WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?|[\ue000-\ue006]|\d+")
 
-RULES = "pairwise-12"
+RULES = "pairwise-13"
 """Version of the rules, for signatures; changes whenever an answer may be read otherwise."""
 
 LONGEST = 16_000
