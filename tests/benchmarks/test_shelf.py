@@ -159,7 +159,7 @@ def test_every_shipped_file_opens_a_stand_in_of_its_layout(
             writer.writerows(rows)
         for at, clip in enumerate(FILES[name]):
             (tmp_path / clip).write_bytes(tone(at, 0.1))
-        made = open_file(stand_in(shelf()[name], tmp_path, 3), {})
+        made = open_file(stand_in(shelf()[name], tmp_path, 3))
         assert [one.clip.file_name for one in made.samples] == list(FILES[name])
     else:
         rows = [LAYOUTS[file.data.hub](at) for at in range(4)]
@@ -274,7 +274,11 @@ scores = {meter = 0.5}"""
         ('folder = "."', 'foldr = "."', "data.foldr: is no key; did you mean 'folder'?"),
         ('folder = "."', 'folder = ".."', "leads out of the folder"),
         ('"captions.tsv"', '"../captions.tsv"', "leads out of the folder"),
-        ("samples = 2", "samples = 3", "expected.samples is 3, and the data has 2"),
+        ('folder = "."', 'folder = ".."', "mine.toml: data.folder: '..' leads out"),
+        ('audio = "clip"', 'audio = "{clip.x}.wav"', "has no column 'clip.x'"),
+        ('references = ["first", "second"]', "references = []", "should have at least 1 item"),
+        ('name = "mine"', f'name = "{"m" * 81}"', "should have at most 80 characters"),
+        ("samples = 2", "samples = 3", "mine.toml: expected.samples is 3, and the data has 2"),
         ("samples = 2", f'sha256 = "{"0" * 64}"', "expected.sha256 is wrong"),
         ("samples = 2", 'sha256 = "no"', "expected.sha256: is 'no': string should match pattern"),
         ('folder = "."', 'folder = "."\nsplit = "test"', "data.split: goes with a hub"),
@@ -282,6 +286,11 @@ scores = {meter = 0.5}"""
         ('name = "mine"', 'name = "audiocapbench"', "is a shipped benchmark; choose another"),
         ("[expected]", '[traits]\nmetrics = ["metor"]\n[expected]', "did you mean 'meteor'?"),
         ("[expected]", '[traits]\njudge = "no.toml"\n[expected]', "traits.judge: there is no file"),
+        (
+            "[expected]",
+            '[traits]\nmetrics = ["no.py:x"]\n[expected]',
+            "traits.metrics: there is no",
+        ),
         ("[expected]", '[traits]\nheadline = "bleu_9"\n[expected]', "'bleu_9' is not among"),
         ("[expected]", "[traits]\nmetrix = []\n[expected]", "traits: metrix"),
         ("[expected]", "[traits]\nmax_tokens = 0\n[expected]", "max_tokens: is 0, not 1 to"),
@@ -290,6 +299,11 @@ scores = {meter = 0.5}"""
             "[expected]",
             '[traits.aggregation]\ntotal = "all"\nweights = {music = 1.0}\n[expected]',
             "all counts 'music', and no sample is of that category",
+        ),
+        (
+            "[expected]",
+            f"[[published]]\n{ROW.replace('2024', '2024-13')}\n[expected]",
+            "published 1: date: is '2024-13'",
         ),
         (
             "[expected]",

@@ -88,6 +88,7 @@ def test_a_list_with_wrong_parts_is_not_also_said_to_lack_them(tmp_path: Path) -
         (b"name = '\0'", ": is not TOML"),
         (b"\xff\xfen\0", ": is not UTF-8 text"),
         ("name = " + "[" * 5000, ": is not TOML: it is nested too deeply"),
+        ("[words." + "a." * 200 + "b]\nc = 1", ": words: is nested too deeply"),
         ("name = 'x'\nname = 'y'", ": is not TOML: Cannot overwrite a value"),
         (b"#" * 2_000_000, ": is larger than 1 MiB"),
     ],

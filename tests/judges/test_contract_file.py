@@ -9,7 +9,7 @@ from audiocapbench.errors import AudioCapBenchError, JudgeError, ReplyError
 from audiocapbench.judges import create_judge
 from audiocapbench.judges.contract import JudgeInput
 from audiocapbench.judges.registry import find_contract
-from audiocapbench.metrics import find_metric
+from audiocapbench.metrics import compute, find_metric
 from audiocapbench.signature import Signature
 from audiocapbench.store.records import overall_of
 from command import run_command
@@ -232,6 +232,24 @@ def test_nothing_that_a_judge_of_a_file_gives_damages_the_store(tmp_path: Path) 
         assert done.returncode == (0 if at > 3 else 1), done.stderr
         found = json.loads(done.stdout)["judges"][f"mine.py:J{at}"]
         assert found["coverage"] == (1.0 if at > 3 else 0.0)
+
+
+@pytest.mark.parametrize("given", ['"brevity"', "()", "(1,)", '("a", "a")', '("overall",)'])
+def test_dimensions_that_are_none_are_refused_before_anything_is_judged(
+    tmp_path: Path, given: str
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(f"{JUDGE}\nclass Odd(Brevity):\n    dimensions = {given}\n")
+    with pytest.raises(JudgeError, match="give a tuple of different names"):
+        create_judge(f"{path}:Odd")
+
+
+def test_what_a_metric_of_a_file_does_to_its_texts_is_no_other_metrics(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def clears(texts, references):\n    texts.clear()\n    return [0.5, 0.5]\n"
+    )
+    found = compute([f"{tmp_path}/mine.py:clears", "rouge_l"], ["a", "b"], [["a"], ["b"]])
+    assert [one.samples.tolist() for one in found] == [[0.5, 0.5], [1.0, 1.0]]
 
 
 def test_a_file_runs_once_however_often_it_is_named(tmp_path: Path) -> None:

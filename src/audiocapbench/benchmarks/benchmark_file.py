@@ -6,7 +6,7 @@ path. Nothing here knows any of them by name.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -40,10 +40,10 @@ from audiocapbench.metrics.choice import CHOICE
 
 FILE_ENDING = ".toml"
 NEW = "benchmark.toml"
-OPTIONS = ("download", "rotate")
 _TAKEN = ("demo", AUDIOCAPBENCH, CUSTOM_NAME, CAPTION, QA)
 _SHELF = files("audiocapbench.benchmarks").joinpath("shelf")
-_IN_PATTERN = re.compile(r"\{(\w+)\}")
+_OF_A_FILE = re.compile(r"(.+\.py(?=:)|.+\.toml$)")
+_IN_PATTERN = re.compile(r"\{([^{}]*)\}")
 
 
 def find_file(name: str) -> Path | None:
@@ -91,26 +91,26 @@ def read_benchmark_file(path: Path) -> BenchmarkFile:
     is_shipped = shelf().get(found.name, path).resolve() != path.resolve()
     if is_shipped or found.name in _TAKEN:
         raise BenchmarkError(f"{path}: name: {found.name!r} is a shipped benchmark; choose another")
-    traits = {name: _placed(path.parent, one) for name, one in found.traits.items()}
-    judge = str(traits.get("judge", ""))
-    if judge.endswith(FILE_ENDING) and not Path(judge).is_file():
-        raise BenchmarkError(f"{path}: traits.judge: there is no file {judge}")
+    traits = {name: _placed(path, name, one) for name, one in found.traits.items()}
     return found.model_copy(update={"traits": traits})
 
 
-def _placed(folder: Path, trait: Any) -> Any:
+def _placed(path: Path, name: str, trait: Any) -> Any:
     """A trait whose files, a contract or those of metrics, lie beside the benchmark's."""
     if isinstance(trait, list):
-        return [_placed(folder, one) for one in trait]
-    is_file = isinstance(trait, str) and (trait.endswith(FILE_ENDING) or ".py:" in trait)
-    return str(folder / trait) if is_file else trait
+        return [_placed(path, name, one) for one in trait]
+    named = _OF_A_FILE.match(trait) if isinstance(trait, str) else None
+    if named and not (path.parent / named[1]).is_file():
+        raise BenchmarkError(f"{path}: traits.{name}: there is no file {path.parent / named[1]}")
+    return str(path.parent / trait) if named else trait
 
 
 def open_file(
     path: Path,
-    options: Mapping[str, str],
     data: Path | None = None,
     *,
+    download: str = "no",
+    rotate: str = "no",
     references: Path | None = None,
     by_row: bool = False,
     out: Path | None = None,
@@ -120,18 +120,17 @@ def open_file(
     from audiocapbench.benchmarks import audio_tables
 
     file = read_benchmark_file(path)
-    for option, value in options.items():
+    label = file.name if file.name in shelf() else str(path)
+    for option, value in {"download": download, "rotate": rotate}.items():
         if value not in ("yes", "no"):
-            raise BenchmarkError(f"{file.name}: {option} is yes or no, not {value!r}")
-    rotate = options.get("rotate") == "yes"
-    if rotate and file.task != CHOICE:
-        raise BenchmarkError(f"{file.name}: rotate is for questions with options")
+            raise BenchmarkError(f"{label}: {option} is yes or no, not {value!r}")
+    if rotate == "yes" and file.task != CHOICE:
+        raise BenchmarkError(f"{label}: rotate is for questions with options")
     # A question that is blank is none; a caption has its usual instruction.
     asked = (file.instruction or " " * (file.task == CHOICE), file.category)
-    how = f"{file.name if file.name in shelf() else path}[download=yes]"
-    download = out is not None or options.get("download") == "yes"
+    how, fetch = f"{label}[download=yes]", out is not None or download == "yes"
     if file.data.files and data is None and references is None:
-        data = _downloaded(file, how, out, download=download) / (file.data.folder or "")
+        data = _downloaded(file, label, out, download=fetch) / (file.data.folder or "")
     if references is not None:
         found = _of_references(file, references, by_row=by_row)
     elif file.data.hub is not None and data is None:
@@ -142,27 +141,27 @@ def open_file(
             keep=file.data.keep,
             needed=names_of(file.columns.get("options", ())),
             out=out,
-            download=download,
+            download=fetch,
         )
         if opened is None:
             raise DatasetError(f"{file.data.target}: holds no clip")
         found = captioning(file.name, *opened, *asked)
     else:
-        found = captioning(file.name, *_folder(file, path, data, **clips), *asked)
+        found = captioning(file.name, *_folder(file, path, label, data, **clips), *asked)
     untried = f"{file.name} is unverified: nobody has opened the real data by its file"
     is_foreign = file.data.hub or file.data.files or file.name in shelf()
     notes = [*([untried] if is_foreign and not file.verified else []), *file.notes, *found.notes]
     found = replace(found, traits=file.own_traits, notes=tuple(notes))
-    made = file.asked(found)
+    made = file.asked(found, label)
     try:
         made.check()
     except BenchmarkError as error:
-        raise BenchmarkError(f"{path}: {error}") from None
-    _check_expected(file, made, heard=references is None)
-    return file.asked(found, rotate=True) if rotate else made
+        raise BenchmarkError(f"{label}: {error}") from None
+    _check_expected(file, label, made, heard=references is None)
+    return file.asked(found, label, rotate=True) if rotate == "yes" else made
 
 
-def _downloaded(file: BenchmarkFile, how: str, out: Path | None, *, download: bool) -> Path:
+def _downloaded(file: BenchmarkFile, label: str, out: Path | None, *, download: bool) -> Path:
     """The folder of a benchmark whose data are files by address, ``out`` or one of the cache."""
     from audiocapbench.benchmarks.audio_tables import cache_place, not_on_disk
     from audiocapbench.data.build.download import download_folder
@@ -170,9 +169,9 @@ def _downloaded(file: BenchmarkFile, how: str, out: Path | None, *, download: bo
     wanted = {one.url: one.sha256 for one in file.data.files}
     root = out or cache_place(file.name, wanted)
     if why := why_outside(root, file.data.folder or ".", follow_links=False):
-        raise DatasetError(f"{file.name}: {file.data.folder!r} {why}")
+        raise DatasetError(f"{label}: data.folder: {file.data.folder!r} {why}")
     if not download and not root.is_dir():
-        raise not_on_disk(file.data.target, how)
+        raise not_on_disk(file.data.target, f"{label}[download=yes]")
     download_folder(wanted, root)
     return root
 
@@ -191,15 +190,15 @@ def _of_references(file: BenchmarkFile, path: Path, *, by_row: bool) -> Benchmar
 
 
 def _folder(
-    file: BenchmarkFile, path: Path, data: Path | None, **clips: Unpack[ClipOptions]
+    file: BenchmarkFile, path: Path, label: str, data: Path | None, **clips: Unpack[ClipOptions]
 ) -> tuple[Folder, list[str]]:
     """A dataset folder, or a table beside audio and what was guessed of it; nothing that the file
     names leads out of it."""
     root, place = data or path.parent, file.data
     follow = clips.get("follow_links", False)
-    for name in [place.table, place.folder if data is None else None]:
+    for key, name in {"table": place.table, "folder": None if data else place.folder}.items():
         if name and (why := why_outside(root, name, follow_links=follow)):
-            raise DatasetError(f"{file.name}: {name!r} {why}")
+            raise DatasetError(f"{label}: data.{key}: {name!r} {why}")
     root = root / (place.folder or "") if data is None else root
     if place.table is None:
         return open_folder(root, **clips), []
@@ -243,14 +242,14 @@ def _rows(file: BenchmarkFile, table: Path) -> tuple[list[MetadataRow], list[str
     return rows, [f"{table}: {note}" for note in reading.notes]
 
 
-def _check_expected(file: BenchmarkFile, made: Benchmark, *, heard: bool) -> None:
+def _check_expected(file: BenchmarkFile, label: str, made: Benchmark, *, heard: bool) -> None:
     """Refuse data that is not what the file says: another count, or another fingerprint."""
     count, wanted = len(made.samples) + len(made.missing), file.expected
     found = {"samples": count} | (
         {"sha256": made.fingerprint} if heard and not made.missing else {}
     )
     if wrong := [
-        f"{file.name}: expected.{name} is {own}, and the data has {found[name]}; this is other "
+        f"{label}: expected.{name} is {own}, and the data has {found[name]}; this is other "
         f"data, or expected.{name} is wrong"
         for name, own in wanted
         if own not in (None, found.get(name, own))
@@ -274,7 +273,7 @@ def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], lis
     if file.data.hub and not file.data.revision:
         lacks.append("data.revision: what is fetched may change")
     try:
-        made = open_file(path, {}, data)
+        made = open_file(path, data)
     except NotHereError:
         return facts | {"on disk": "no"}, lacks
     references = sum(len(one.references) for one in made.samples)
@@ -300,7 +299,7 @@ def write_new(folder: Path, *, force: bool = False) -> Path:
     text = text.replace("{name}", name).replace("{table}", table)
     write_file(path, text.replace("{expected}", ""))
     try:
-        made = open_file(path, {}, skip_missing=True)
+        made = open_file(path, skip_missing=True)
     except DatasetError as error:
         raise DatasetError(*error.args, f"Mend {path}, which is written; then check it") from None
     count = len(made.samples) + len(made.missing)

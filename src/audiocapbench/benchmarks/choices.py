@@ -17,7 +17,12 @@ CLOSING = "Answer with the letter of the right option alone."
 
 
 def as_choices(
-    benchmark: Benchmark, columns: Sequence[str], options: Sequence[str], *, rotate: bool
+    benchmark: Benchmark,
+    label: str,
+    columns: Sequence[str],
+    options: Sequence[str],
+    *,
+    rotate: bool,
 ) -> Benchmark:
     """Samples whose reference is the right one of the options in some columns, or of fixed ones.
 
@@ -44,7 +49,7 @@ def as_choices(
                 how |= {"id": f"{one.id}/{turn}", "category": f"right at {LETTERS[own]}"}
             samples.append(replace(one, position=len(samples), **how))
     if problems:
-        raise InvalidDataError(Path(benchmark.name), problems)
+        raise InvalidDataError(Path(label), problems)
     named = f"{benchmark.name}[rotate=yes]" if rotate else benchmark.name
     return replace(benchmark, name=named, samples=tuple(samples))
 

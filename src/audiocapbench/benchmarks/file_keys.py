@@ -21,6 +21,8 @@ LICENCES = (
 )
 _Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
+_Texts = Annotated[tuple[_Text, ...], Field(min_length=1)]
+_DATE = r"^\d{4}(-(0[1-9]|1[0-2])(-([012]\d|3[01]))?)?$"
 _Roles = Literal["audio", "references", "id", "category", "instruction", "transcript", "options"]
 
 
@@ -84,7 +86,7 @@ class PublishedSystem(TomlTable, frozen=True):
     recomputed: dict[str, float] = Field({})
     variant: _Text
     source: _Text
-    date: Annotated[str, Field(pattern=r"^\d{4}(-\d\d){0,2}$")]
+    date: Annotated[str, Field(pattern=_DATE)]
 
 
 class BenchmarkFile(TomlTable, frozen=True):
@@ -100,7 +102,7 @@ class BenchmarkFile(TomlTable, frozen=True):
         traits: As plug-ins declare them.
     """
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)]
     about: _Text
     licence: str
     citation: _Text
@@ -113,7 +115,7 @@ class BenchmarkFile(TomlTable, frozen=True):
     category: _Text = ""
     options: tuple[_Text, ...] = ()
     data: DataPlace
-    columns: dict[_Roles, _Text | tuple[_Text, ...]] = Field({})
+    columns: dict[_Roles, _Text | _Texts] = Field({})
     traits: dict[str, Any] = Field({})
     expected: ExpectedData = ExpectedData()
     published: tuple[PublishedSystem, ...] = ()
@@ -168,10 +170,9 @@ class BenchmarkFile(TomlTable, frozen=True):
         names = {role: "+".join(names_of(one)) for role, one in given.items() if role != "options"}
         return {role: one for role, one in names.items() if "{" not in one}
 
-    def asked(self, found: Benchmark, *, rotate: bool = False) -> Benchmark:
+    def asked(self, found: Benchmark, label: str, *, rotate: bool = False) -> Benchmark:
         """What is asked of samples: captions, or a choice of options."""
         if self.task != CHOICE:
             return found
-        return as_choices(
-            found, names_of(self.columns.get("options", ())), self.options, rotate=rotate
-        )
+        columns = names_of(self.columns.get("options", ()))
+        return as_choices(found, label, columns, self.options, rotate=rotate)

@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -22,7 +23,6 @@ from audiocapbench.benchmarks.benchmark_file import (
     read_benchmark_file,
     shelf,
 )
-from audiocapbench.benchmarks.benchmark_file import OPTIONS as FILE_OPTIONS
 from audiocapbench.benchmarks.captioning import (
     AUDIOCAPBENCH,
     captioning,
@@ -50,7 +50,13 @@ from audiocapbench.plugins import plugin_failures, plugins
 
 FILE = "file/"
 _PLACED = re.compile(r"((?:.+\.toml|(?!.*\.toml)[^=\[]+)(?:\[[^\]]*\])?)=(.+)", re.DOTALL)
-_ARGUMENTS = _DATA, _REFERENCES, *_CLIPS = ("data", "references", *ClipOptions.__annotations__)
+_DATA, _REFERENCES, _BY_ROW, *_CLIPS = (
+    "data",
+    "references",
+    "by_row",
+    *ClipOptions.__annotations__,
+)
+_ARGUMENTS = (_DATA, _REFERENCES, _BY_ROW, "out", *_CLIPS)
 _FLAG = inspect.Parameter("clips", inspect.Parameter.KEYWORD_ONLY, default=False)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -107,12 +113,9 @@ def open_benchmark(
     known = base_name(name)
     given = {one: True for one, is_on in clips.items() if is_on}
     arguments = {_DATA: data, _REFERENCES: references, **given}
-    if known in _BUILT_IN:
-        load = _BUILT_IN[known]
+    if load := _ours(name):
+        arguments |= {_BY_ROW: True} if by_row and _BY_ROW in _parameters(load) else {}
         return load(**_arguments(name, load, arguments))
-    if file := find_file(name):
-        options = options_of(f"benchmark{name[len(known) :]}", FILE_OPTIONS)
-        return open_file(file, options, data, references=references, by_row=by_row, **clips)
     if point := plugins("benchmarks").get(known):
         return _from_plugin(point, name, arguments)
     if references is not None or data is not None:
@@ -215,16 +218,19 @@ def list_benchmarks() -> list[BenchmarkEntry]:
 
 def takes_argument(name: str, argument: str = _DATA) -> bool:
     """Whether the benchmark of a name takes ``--data`` or the like; not where it is unknown."""
-    known = base_name(name)
-    if known in _BUILT_IN:
-        return argument in _parameters(_BUILT_IN[known])
-    if find_file(name):
-        return True
-    point = plugins("benchmarks").get(known)
+    if load := _ours(name):
+        return argument in _parameters(load)
+    point = plugins("benchmarks").get(base_name(name))
     try:
         return point is not None and argument in _parameters(_factory(point))
     except BenchmarkError:
         return False
+
+
+def _ours(name: str) -> Callable[..., Benchmark] | None:
+    """What opens a built-in benchmark, or one in a file."""
+    file = find_file(name)
+    return partial(open_file, file) if file else _BUILT_IN.get(base_name(name))
 
 
 def _from_plugin(point: EntryPoint, name: str, arguments: Mapping[str, object]) -> Benchmark:
@@ -274,14 +280,14 @@ def _option_names(factory: Callable[..., object]) -> list[str]:
 
 def options_of(name: str, known: Sequence[str] | None = None) -> dict[str, str]:
     """The options in a name, of those that are known, or that a built-in benchmark takes."""
-    if known is None:
-        known = _option_names(_BUILT_IN[base_name(name)])
-    try:
-        options = parse_name(name).options
+    plain = base_name(name)
+    try:  # a path is no name of a scorer
+        options = parse_name(f"benchmark{name[len(plain) :]}").options
     except MetricError:
         what = "is no benchmark; write name or name[option=value]"
         raise BenchmarkError(f"{name!r} {what}") from None
-    check_options(name, options, known, BenchmarkError)
+    known = _option_names(_BUILT_IN[plain]) if known is None else known
+    check_options(plain, options, known, BenchmarkError)
     return options
 
 

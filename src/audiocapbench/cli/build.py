@@ -151,7 +151,7 @@ def _build_file(benchmark: str, out: Path, *, json: bool) -> None:
     where = benchmark_file.read_benchmark_file(path).data
     if where.hub is None and not where.files:
         raise DatasetError(f"{benchmark} names no repository: run it with --data DIR of your clips")
-    made = benchmark_file.open_file(path, {}, out=out)
+    made = benchmark_file.open_file(path, out=out)
     say(made.presence, f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
     if json:
         facts = {"folder": str(out), "name": made.name, "present": len(made.samples)}

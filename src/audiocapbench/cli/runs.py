@@ -20,7 +20,7 @@ from audiocapbench.cli.console import (
     show_lines,
     show_result,
 )
-from audiocapbench.errors import SHOWN, AudioCapBenchError
+from audiocapbench.errors import SHOWN, AudioCapBenchError, BenchmarkError, JudgeError
 from audiocapbench.table import Column, Findings, Table, dollars, signature_notes
 
 if TYPE_CHECKING:
@@ -367,7 +367,10 @@ def check_benchmark(file: str, *, data: Path | None = None, json: bool = False) 
     from audiocapbench.judges import find_contract
 
     facts, lacks = check_file(file, data)
-    find_contract(facts["judge"])
+    try:
+        find_contract(facts["judge"])
+    except JudgeError as error:
+        raise BenchmarkError(f"{file}: traits.judge: {error}") from None
     rows = [{"": key, "value": value} for key, value in facts.items() if value]
     show_result(Findings([Table("", rows, name="file")], facts | {"lacks": lacks}), json=json)
     say(*(f"Missing: {one}." for one in lacks))

@@ -51,18 +51,25 @@ def read_toml(path: Path, model: type[Table], error: type[AudioCapBenchError]) -
             raise error(f"{path}: is larger than {_LARGEST >> 20} MiB, as no such file is")
         text = content.decode("utf-8-sig")
         given = tomllib.loads(text)
-        whole = dict(given)
-        for name, kind in _typed(model).items():
-            whole[name] = {key: whole.pop(key) for key in (name, *kind) if key in whole}
-        # As JSON, so that a number is a number, a list is a list and a date is text.
-        found = model.model_validate_json(json.dumps(whole, default=str))
-        placed = {name: _placed(own, path.parent) for name, own in found}
     except OSError as problem:
         raise error(f"{path}: cannot be read ({problem.strerror or problem})") from None
     except UnicodeDecodeError:
         raise error(f"{path}: is not UTF-8 text") from None
     except RecursionError:
         raise error(f"{path}: is not TOML: it is nested too deeply") from None
+    except ValueError as problem:  # also of a number with thousands of digits
+        raise error(f"{path}: is not TOML: {str(problem).partition(';')[0]}") from None
+    whole = dict(given)
+    for name, value in given.items():
+        try:
+            check_storable([name, value])
+        except ValueError as problem:
+            raise error(f"{path}{_line(text, [name])}: {name}: {problem}") from None
+    for name, kind in _typed(model).items():
+        whole[name] = {key: whole.pop(key) for key in (name, *kind) if key in whole}
+    try:
+        # As JSON, so that a number is a number, a list is a list and a date is text.
+        found = model.model_validate_json(json.dumps(whole, default=str))
     except ValidationError as problem:
         lines = [
             f"{path}{_line(text, keys)}: {_name(keys)}{what}{' or '.join(wants)}"
@@ -70,13 +77,7 @@ def read_toml(path: Path, model: type[Table], error: type[AudioCapBenchError]) -
         ]
         more = [f"… and {len(lines) - _SHOWN:,} more"] if len(lines) > _SHOWN else []
         raise error(*lines[:_SHOWN], *more) from None
-    except ValueError as problem:  # also of a number with thousands of digits
-        raise error(f"{path}: is not TOML: {str(problem).partition(';')[0]}") from None
-    for name, value in given.items():
-        try:
-            check_storable([name, value])
-        except ValueError as problem:
-            raise error(f"{path}{_line(text, [name])}: {name}: {problem}") from None
+    placed = {name: _placed(own, path.parent) for name, own in found}
     return found.model_copy(update=placed), text
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from audiocapbench.errors import JudgeError, check_options, did_you_mean, read_options
+from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.judges.contract import Contract, with_shuffled_references
 from audiocapbench.judges.contract_file import read_contract
 from audiocapbench.judges.judge import (
@@ -208,6 +209,12 @@ def _made(
     if not isinstance(judge, TextJudge):
         parts = "name, signature, dimensions and judge()"
         raise JudgeError(f"judge {name!r}: {where} made no judge; one has {parts}")
+    dimensions, wrong = judge.dimensions, f"judge {name!r}: dimensions are {judge.dimensions!r:.80}"
+    listed = isinstance(dimensions, tuple | list) and all(
+        isinstance(one, str) for one in dimensions
+    )
+    if not listed or not dimensions or len({*dimensions} - {OVERALL}) < len(dimensions):
+        raise JudgeError(f"{wrong}; give a tuple of different names, none of them {OVERALL}")
     if not isinstance(judge.signature, Signature):
         mend = "make its signature with audiocapbench.sign"
         raise JudgeError(f"judge {name!r} signs with text; {mend}")

@@ -191,7 +191,8 @@ def _from_file(name: str) -> Metric | None:
 def _scored_by(
     name: str, function: Callable[..., Any], predictions: Sequence[str], references: Any
 ) -> MetricResult:
-    scores = np.array(function(predictions, references), dtype=float)
+    # Copies: what it does to them is no other metric's.
+    scores = np.array(function([*predictions], [*references]), dtype=float)
     if scores.shape != (len(predictions),) or not np.all((scores >= 0) & (scores <= 1)):
         raise MetricError(f"metric {name} must return {len(predictions):,} scores from 0 to 1")
     return MetricResult.of_means(name, UNSIGNED, scores)
