@@ -211,8 +211,9 @@ class RunPlan(RunSet, Plan[RunsEnd]):
             if left := [name for name in there if name not in named]:
                 files = counted(len(left), "audio file")
                 yield f"{files} not named in the metadata, left out: {some(left)}"
-        run = self.store.catalog.latest_in(benchmark.name, str(benchmark.root.resolve()))
-        if run is None or run.dataset == benchmark.fingerprint:
+        place, now = str(benchmark.root.resolve()), benchmark.fingerprint
+        run = self.store.catalog.latest_in(benchmark.name, place, now)
+        if run is None or run.dataset == now:
             return
         before = {one.id: one for one in self.store.dataset(run.dataset).samples}
         pairs = [(before[one.id], one) for one in benchmark.samples if one.id in before]

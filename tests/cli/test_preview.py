@@ -125,7 +125,8 @@ def test_a_changed_reference_is_said_to_begin_a_new_run_and_pays_nothing_again(
 ) -> None:
     assert provider("--yes")[0].returncode == 0
     file = place / "tones" / "metadata.jsonl"
-    file.write_text(file.read_text().replace("number 3 sounds", "number three sounds"))
+    first = file.read_text()
+    file.write_text(first.replace("number 3 sounds", "number three sounds"))
     again, _ = provider()
     assert again.returncode == 0, again.stderr
     assert "1 sample has other references, instruction or category since run 1" in again.stderr
@@ -133,6 +134,8 @@ def test_a_changed_reference_is_said_to_begin_a_new_run_and_pays_nothing_again(
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:3]))
     fewer, requests = provider()
     assert "1 sample has come or gone since run 2, so this is a new run: tone_3" in fewer.stderr
+    file.write_text(first)
+    assert "so this is a new run" not in provider()[0].stderr  # run 1 goes on
     assert requests == 4
 
 

@@ -37,12 +37,14 @@ class RoundScores(NamedTuple):
 
 
 class RunCatalog(StoreRepository):
-    def latest_in(self, benchmark: str, root: str) -> Any:
-        """Number and dataset of the newest run of a benchmark in a folder; None for none."""
+    def latest_in(self, benchmark: str, root: str, dataset: str) -> Any:
+        """Number and dataset of the newest run of a benchmark in a folder, of those on a dataset
+        if there are any; None for none."""
         runs, known = schema.runs.c, schema.datasets.c
         query = select(runs.id, runs.dataset).join(schema.datasets)
         query = query.where(runs.benchmark == benchmark, known.root == root)
-        return next(iter(self._fetch(query.order_by(runs.id.desc()).limit(1))), None)
+        query = query.order_by((runs.dataset == dataset).desc(), runs.id.desc())
+        return next(iter(self._fetch(query.limit(1))), None)
 
     def scorers(self, run_ids: Iterable[int]) -> list[ScorerLine]:
         """Metrics and judges of runs, with what they made of them; metrics first."""

@@ -259,11 +259,12 @@ def _with_published(
         found = departures(store, tables, scorer.judge)
         placed = replace(board, departures=found, notes=(*board.notes, *in_full(found)))
         if own is None:
-            notes.append(
+            told = (
                 f"'audiocapbench mecat standings' shows the published models of {board.benchmark}."
-                if base_name(board.benchmark) in TRAITS
-                else f"There are no published results of {board.benchmark} in this package."
             )
+            if base_name(board.benchmark) not in TRAITS:
+                told = f"There are no published results of {board.benchmark} in this package."
+            notes += [told] if told not in notes else []
         # Published scores stand among a board's where they are of the same kind, and about every
         # sample of the benchmark, but for clips that were not there.
         elif alike and (board.samples + board.missing_clips == own.total or are_papers(samples)):
