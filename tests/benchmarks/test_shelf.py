@@ -712,3 +712,24 @@ def test_answers_to_questions_are_scored_without_audio(mine: Path, tmp_path: Pat
     )
     assert json.loads(done.stdout)["metrics"]["choice"]["score"] == 0.5
     assert json.loads(done.stdout)["read"]["references"]["rows"] == 2
+
+
+def test_published_scores_of_a_users_file_stand_beside_runs_that_it_names(
+    mine: Path, tmp_path: Path
+) -> None:
+    store = ("--store", str(tmp_path / "s.db"))
+    row = ROW.replace("meter", "rouge_l")
+    mine.write_text(f"{MINE}[[published]]\n{row}\n")
+    run_command("run", str(mine), "--model", "control/safe", "--metrics", "rouge_l", *store)
+    board = ("leaderboard", "--published", "--metric", "rouge_l", "--json", *store)
+
+    def rows(*more: str) -> Any:
+        done = run_command(*board, *more)
+        return [one["model"] for one in json.loads(done.stdout)["boards"][0]["published"]], done
+
+    assert rows("--benchmark", str(mine))[0] == ["a"]
+    without, done = rows("--benchmark", "mine")
+    assert without == []
+    assert "of your own file, --benchmark FILE.toml shows them" in done.stderr + done.stdout
+    mine.write_text(f"{MINE}[[published]]\n{row.replace('samples = 2', 'samples = 3')}\n")
+    assert rows("--benchmark", str(mine))[0] == []

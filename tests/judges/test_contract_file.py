@@ -123,6 +123,9 @@ def test_a_reply_in_prose_is_read_after_its_word(file: Path) -> None:
         ('"order"]', '"Closeness"]', "scores: a name stands there twice"),
         ('name = "strict"', 'name = "rating"', "'rating' is a contract of ours; choose another"),
         ("scale = [1, 5]", "weights = {accuracy = 1}", "weights: needs a number for each of"),
+        ("[guidance]", '[guidance]\nMusic = "Mind."', "guidance: a category stands there twice"),
+        ("scale = [1, 5]", 'after = " "', "after: is ' '"),
+        ("closeness", "c" * 81, "should have at most 80 characters"),
         ("{instruction}", "{prediction.__class__}", ""),
     ],
 )

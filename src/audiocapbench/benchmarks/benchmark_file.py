@@ -60,14 +60,15 @@ def shelf() -> dict[str, Path]:
 
 
 def published_results(
-    benchmark: str | None, samples: Sequence[Sample] = ()
+    benchmark: str | None, samples: Sequence[Sample] = (), file: Path | None = None
 ) -> PublishedResults | None:
     """The tables of the paper whose benchmark this is, by its name or by its samples; or the
-    published scores in its file."""
+    published scores in its file, a shipped one or a user's."""
     if benchmark == AUDIOCAPBENCH or (benchmark != CUSTOM_NAME and are_papers(samples)):
         return paper_results()
-    given = read_benchmark_file(shelf()[benchmark]).published if benchmark in shelf() else ()
-    if not given:
+    path = file or shelf().get(benchmark or "")
+    found = read_benchmark_file(path) if path else None
+    if found is None or found.name != benchmark or not (given := found.published):
         return None
     rows = [PublishedRow(at, one.system, {}, one.scores, {}) for at, one in enumerate(given, 1)]
     off = [abs(one.scores[name] - own) for one in given for name, own in one.recomputed.items()]

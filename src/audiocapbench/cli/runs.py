@@ -370,7 +370,7 @@ def check_benchmark(file: str, *, data: Path | None = None, json: bool = False) 
     try:
         find_contract(facts["judge"])
     except JudgeError as error:
-        raise BenchmarkError(f"{file}: traits.judge: {error}") from None
+        raise BenchmarkError(*(f"{file}: traits.judge: {one}" for one in error.args)) from None
     rows = [{"": key, "value": value} for key, value in facts.items() if value]
     show_result(Findings([Table("", rows, name="file")], facts | {"lacks": lacks}), json=json)
     say(*(f"Missing: {one}." for one in lacks))

@@ -18,7 +18,7 @@ from audiocapbench.judges.reply_json import fold_key
 _PLACES = ("prediction", "references", "instruction", "category", "transcript", "guidance")
 _OTHER = "other"
 _Bound = Annotated[int, Field(ge=-1000, le=1000)]
-_Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w -]*$")]
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z][\w -]*$", max_length=80)]
 _OF = r"\s*(?:/|(?:[a-z]+\s+)?(?:out\s+)?of\s)\s*"  # as in 4/5 and 4 stars out of 5
 _NUMBER = re.compile(
     rf"[\s\"'(\[*_]*(?P<number>-?\d{{1,4}}(?:\.\d{{1,4}})?)(?:{_OF}(?P<of>\d{{1,4}})|\s*(?P<share>%))?"
@@ -40,7 +40,7 @@ class ContractFile(TomlTable, frozen=True):
         after: Of a reply that is no JSON: what stands before its one score, such as ``Rating:``.
     """
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)]
     description: str = ""
     prompt: str
     source: str = ""
@@ -49,7 +49,7 @@ class ContractFile(TomlTable, frozen=True):
     weights: dict[str, Annotated[float, Field(ge=0, le=1e6)]] = Field({})
     scale: tuple[_Bound, _Bound] = (0, 10)
     kind: Literal["integer", "number"] = "integer"
-    after: str = ""
+    after: Annotated[str, Field(min_length=1, pattern=r"\S")] | None = None
     hears: bool = False
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 300
 
@@ -66,6 +66,8 @@ class ContractFile(TomlTable, frozen=True):
                 yield f"prompt: has no {{{place}}}, which the judge must see"
         if "guidance" in named and _OTHER not in self.guidance:
             yield f"guidance: has nothing for {_OTHER} categories"
+        if len(set(map(fold_category, self.guidance))) < len(self.guidance):
+            yield "guidance: a category stands there twice, in another spelling"
         if bad := [one for one in self.scores if fold_key(one) in (REASONING, OVERALL)]:
             yield f"scores: {bad[0]} is the name of something else"
         if len(set(map(fold_key, self.scores))) < len(self.scores):

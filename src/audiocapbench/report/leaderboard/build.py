@@ -5,9 +5,10 @@ do published results where they are no scores of one kind.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from audiocapbench.benchmarks.benchmark_file import (
     find_file,
@@ -71,10 +72,12 @@ def build_leaderboard(
     Without a scorer, ``default_scorer`` ranks them; ``all_runs`` shows older runs of a model too.
     """
     notes: list[str] = []
-    if benchmark is not None and (file := find_file(plain := base_name(benchmark))):
-        benchmark = read_benchmark_file(file).name + benchmark.removeprefix(plain)
+    file = find_file(plain := base_name(benchmark or ""))
+    if file is not None:
+        benchmark = read_benchmark_file(file).name + (benchmark or "").removeprefix(plain)
     shown = [[store.run(number)] for number in runs] or _runs(store, benchmark, all_runs, notes)
-    results = published_results(benchmark or AUDIOCAPBENCH) if published else None
+    beside = partial(published_results, file=file)
+    results = beside(benchmark or AUDIOCAPBENCH) if published else None
     if not shown and results is None:
         near = did_you_mean(benchmark or "", {one.benchmark for one in store.runs()})
         of = f" of {benchmark}{near}" if benchmark else ""
@@ -110,7 +113,8 @@ def build_leaderboard(
             "ranked together."
         )
     if published:
-        boards = _with_published(store, boards, results, scorer, notes, by_category=by_category)
+        how: Any = {"by_category": by_category, "beside": beside}
+        boards = _with_published(store, boards, results, scorer, notes, **how)
     return LeaderboardResult(tuple(boards), tuple(notes))
 
 
@@ -249,11 +253,12 @@ def _with_published(
     notes: list[str],
     *,
     by_category: bool,
+    beside: Callable[..., PublishedResults | None],
 ) -> list[Board]:
     shown, mixed = [], list[PublishedResults]()
     for board in boards:
         scorer, samples = board.scorer, board.entries[0].table.samples
-        own = published_results(board.benchmark, samples)
+        own = beside(board.benchmark, samples)
         alike = own is not None and _is_published(scorer, own)
         tables = {one.label: one.table for one in board.entries}
         found = departures(store, tables, scorer.judge)
@@ -263,7 +268,8 @@ def _with_published(
                 f"'audiocapbench mecat standings' shows the published models of {board.benchmark}."
             )
             if base_name(board.benchmark) not in TRAITS:
-                told = f"There are no published results of {board.benchmark} in this package."
+                told = f"There are no published results of {board.benchmark} in this package"
+                told += "; of your own file, --benchmark FILE.toml shows them."
             notes += [told] if told not in notes else []
         # Published scores stand among a board's where they are of the same kind, and about every
         # sample of the benchmark, but for clips that were not there.
