@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import metadata
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
@@ -148,13 +149,20 @@ def _skip(what: str, command: str) -> NoReturn:
 
 @cache
 def _is_there(package: str) -> bool:
+    name, *inner = package.split(".")
     try:
-        spec = find_spec(package)
-        # A folder of that name beside the tests is no package, unless one was installed that has
-        # no file of its own, such as pycocoevalcap.
-        return spec is not None and (spec.origin is not None or _is_installed(package))
+        spec = find_spec(name)
+        # What is in a package with code of its own is looked for without running that code.
+        if inner and spec is not None and spec.origin is None:
+            spec, inner = find_spec(package), []
     except (ModuleNotFoundError, ValueError):  # its parent is missing; a test hides it
         return False
+    for part in inner:
+        name = f"{name}.{part}"
+        spec = spec and PathFinder.find_spec(name, spec.submodule_search_locations or [])
+    # A folder of that name beside the tests is no package, unless one was installed that has
+    # no file of its own, such as pycocoevalcap.
+    return spec is not None and (spec.origin is not None or _is_installed(package))
 
 
 def _is_installed(package: str) -> bool:

@@ -12,10 +12,7 @@ import pytest
 
 from needs import needs
 
-for _package in ("pyarrow", "huggingface_hub", "datasets"):
-    needs(_package)
-
-import datasets
+datasets = needs("datasets", "pyarrow", "huggingface_hub")
 
 from audiocapbench import Benchmark, open_benchmark
 from audiocapbench.data.build.ledger import JOURNAL
