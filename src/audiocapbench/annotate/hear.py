@@ -1,25 +1,21 @@
 """The first stage: experts hear every clip, and its domain is decided.
 
-Clips are decoded ahead in threads, each once for all experts. Findings are committed batch by
-batch: the same command goes on after a kill, and several that hear the same clips share them.
+To the engine experts are one model, which is asked about every clip: each is decoded once for all
+of them, the same command goes on after a kill, and several that hear the same clips share them.
 """
 
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any
-
-import anyio
 
 from audiocapbench import audio
 from audiocapbench.annotate import experts
-from audiocapbench.annotate.experts import ClipAudio, DomainRules, Expert, ExpertPanel, Said
+from audiocapbench.annotate.experts import ClipAudio, DomainRules, Expert, ExpertPanel
 from audiocapbench.annotate.stage import (
     SourceClip,
     StageContext,
@@ -27,34 +23,20 @@ from audiocapbench.annotate.stage import (
     list_audio,
     prompt,
 )
-from audiocapbench.data import Clip
-from audiocapbench.data.outcome import Outcome, Reply, Status, total_cost
+from audiocapbench.data.outcome import Reply, Status, total_cost
 from audiocapbench.data.problems import check_storable
-from audiocapbench.engine.ray_cluster import CLUSTER, ActorPool
-from audiocapbench.engine.runner import dataset_of
-from audiocapbench.engine.workers import Lease
+from audiocapbench.engine.runner import run_benchmark
 from audiocapbench.errors import AnnotationError, AudioError
-from audiocapbench.metrics.parallel import read_ahead
-from audiocapbench.models import Model
+from audiocapbench.models import AudioContract, Model, Question
+from audiocapbench.models.model import BatchModel
 from audiocapbench.plugins import failure_place, failure_words
-from audiocapbench.store import RunSpec
-from audiocapbench.store.cache import Finding, StageRecord
-from audiocapbench.store.claims import TaskKey
-from audiocapbench.store.unsaved import AnswerRecord
+from audiocapbench.store.cache import AnnotationRepository, Finding, StageRecord
 
 DESCRIBE = "describe"
 OK, FAILED, NOT_RUN = "ok", "failed", "not_run"
-_BATCH, _LOOK_AGAIN_S = 16, 1.0
 _SHOWN, _LARGEST = 80, 200_000
 _LONGEST_S = 600.0
 """What lasts longer is no clip that a caption describes, and would be heard for hours."""
-
-BatchFindings = dict[str, list[Finding] | str]
-"""What experts found in each clip of a batch, or why it cannot be decoded."""
-
-ClipReader = Callable[[Clip], ClipAudio | bytes | str]
-HearingTask = tuple[SourceClip, ClipAudio | bytes | str, Mapping[str, Finding]]
-"""A clip to be heard; decoded, as bytes, or why it can be neither; and what is known of it."""
 
 
 def hear(
@@ -71,15 +53,15 @@ def hear(
     for one in clips:  # of several that are the same, the first counts
         if one.clip.duration_s <= _LONGEST_S:
             first.setdefault(one.clip.sha256, one)
-    hearing = _Hearing(context, panel, rules, first)
-    hearing.run()
-    described, cost = dict[str, dict[str, Finding]](), None
+    listeners = _Panel(panel, rules, first, context.kept)
+    undecoded, described, cost = _heard(context, listeners, first), dict[str, Finding](), None
     if describe is not None:  # only what has a domain, as nothing else is merged
-        wanted = [one for one in first.values() if hearing.domain(one)]
+        can_be = [one for digest, one in first.items() if digest not in undecoded]
+        wanted = [one for one in can_be if listeners.decide(one)[0]]
         described, cost = _describe(context, wanted, describe)
     records: dict[str, StageRecord] = {}
     counts = {name: Counter({NOT_RUN: len(first)}) for name in panel.not_run}
-    counts |= {name: Counter[str]() for name in hearing.signatures if name != experts.LISTENER}
+    counts |= {name: Counter[str]() for name in listeners.signatures if name != experts.LISTENER}
     for one in clips:
         digest = one.clip.sha256
         if digest not in first:
@@ -90,14 +72,15 @@ def hear(
             reason = f"the same bytes as {same}"
             records[one.id] = StageRecord(one.id, "hear", "duplicate", {}, reason)
             continue
-        said = hearing.said.get(digest, {}) | described.get(digest, {})
+        said = listeners.said.get(digest, {})
+        said |= {DESCRIBE: described[digest]} if digest in described else {}
         for name, finding in said.items():
             counts.setdefault(name, Counter())[finding.status] += 1
-        records[one.id] = _record(one, said, rules, hearing.undecoded.get(digest))
+        records[one.id] = _record(one, said, rules, undecoded.get(digest))
     for name, reason in unreadable.items():
         records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
     shared = {"not_run": panel.not_run, "cost_usd": cost}
-    settings = shared | {"experts": hearing.signatures, "thresholds": rules._asdict()}
+    settings = shared | {"experts": listeners.signatures, "thresholds": rules._asdict()}
     settings |= {"describe": describe.name if describe else None, "sample": sample}
     left_out = context.keep("hear", list(records.values()), settings)
     domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
@@ -108,7 +91,7 @@ def hear(
         "left_out": left_out,
         "skipped": dict(list_audio(context.root)[1]),
         "would_add": {
-            name: what for name, what in experts.ADDS.items() if name not in hearing.signatures
+            name: what for name, what in experts.ADDS.items() if name not in listeners.signatures
         },
     }
     lost = any(one.status not in (OK, "duplicate") for one in records.values())
@@ -138,196 +121,117 @@ def _record(
     return StageRecord(one.id, "hear", OK if domain else "no_domain", document, reason or None)
 
 
-def _lacks(expert: Expert, said: Said, rules: DomainRules, source: SourceClip) -> bool:
-    """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
-    if expert.name in said and said[expert.name].status == OK:
-        return False
-    if expert.name == experts.LISTENER:  # who decides what nobody has
-        return source.about.get("domain") is None
-    if not expert.domains:
-        return True
-    domain, *_ = experts.decide(said, rules, source.about.get("domain"))
-    return bool(set(expert.domains) & set(domain or ""))
+class _Panel(BatchModel):
+    """All experts as one model, which is asked about clips; on another machine set up anew.
 
+    Its replies hold what they found. Here that is also kept batch by batch, whatever happens.
+    """
 
-def _decoded(clip: Clip, heard: Path | ClipAudio | bytes | str) -> ClipAudio | str:
-    try:
-        return heard if isinstance(heard, ClipAudio | str) else ClipAudio(clip, audio.decode(heard))
-    except AudioError as error:
-        return error.reason
+    contract, verbatim, batch = AudioContract("file"), True, 16
+    concurrency = batch  # that others may have their share
 
-
-def _content(clip: Clip) -> bytes | str:
-    try:
-        return audio.read_bytes(clip.path, audio.MOST_BYTES)
-    except AudioError as error:
-        return str(error)
-
-
-class _Listener:
-    """Experts that hear a batch; on another machine they are set up anew, and clips are bytes."""
-
-    def __init__(self, panel: ExpertPanel, rules: DomainRules) -> None:
-        self._names, self._rules, self._experts = panel.names, rules, panel.experts
+    def __init__(
+        self,
+        panel: ExpertPanel,
+        rules: DomainRules,
+        clips: Mapping[str, SourceClip],
+        kept: AnnotationRepository,
+    ) -> None:
+        super().__init__("experts")
+        self._names, self._experts = panel.names, panel.experts
+        self._rules, self._clips = rules, clips
+        self._kept: AnnotationRepository | None = kept
+        self.signatures = {one.name: experts.signature_of(one) for one in panel.experts}
+        self.said = kept.findings(self.signatures, list(clips))
+        self.parameters = rules._asdict() | self.signatures
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_names": self._names, "_rules": self._rules}
+        return vars(self) | {"_experts": (), "_kept": None}
 
-    def prepare(self) -> None:
+    def prepare(self, _: Any) -> None:
         """Set experts up; one that cannot be there is an error, as the others could be here."""
-        panel = experts.set_up(self._names)
-        if panel.not_run:
-            raise AnnotationError("; ".join(panel.not_run.values()))
-        self._experts = panel.experts
+        if self._kept is None:
+            panel = experts.set_up(self._names)
+            if panel.not_run:
+                raise AnnotationError("; ".join(panel.not_run.values()))
+            self._experts = panel.experts
 
-    def __call__(self, tasks: Sequence[HearingTask]) -> BatchFindings:
-        """What experts find: first those for every clip, then those for its domain."""
-        clips = [_decoded(source.clip, heard) for source, heard, _ in tasks]
-        said = {source.clip.sha256: dict(known) for source, _, known in tasks}
-        new: dict[str, list[Finding]] = {digest: [] for digest in said}
+    def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
+        """What experts find in clips: first those for every clip, then those for its domain."""
+        clips = {one.sample_id: self._decoded(one) for one in questions}
+        new: dict[str, list[Finding]] = {digest: [] for digest in clips}
         for expert in sorted(self._experts, key=lambda one: bool(one.domains)):
             lacking = [
                 clip
-                for (source, *_), clip, known in zip(tasks, clips, said.values(), strict=True)
-                if isinstance(clip, ClipAudio) and _lacks(expert, known, self._rules, source)
+                for digest, clip in clips.items()
+                if isinstance(clip, ClipAudio) and self._lacks(expert, digest)
             ]
             for finding in analysed(expert, lacking):
-                said[finding.clip][expert.name] = finding
+                self.said.setdefault(finding.clip, {})[expert.name] = finding
                 new[finding.clip].append(finding)
-        ends = zip(new.items(), clips, strict=True)
-        return {digest: clip if isinstance(clip, str) else own for (digest, own), clip in ends}
+        if self._kept is not None:
+            self._kept.add_findings(chain(*new.values()))
+        return [self._reply(digest, clip, new[digest]) for digest, clip in clips.items()]
 
-
-@dataclass
-class _Hearing:
-    """One call of ``hear``: which clip still lacks whom, and which command hears it."""
-
-    context: StageContext
-    panel: ExpertPanel
-    rules: DomainRules
-    clips: Mapping[str, SourceClip]
-
-    def __post_init__(self) -> None:
-        self.signatures = {one.name: experts.signature_of(one) for one in self.panel.experts}
-        self.said = self.context.kept.findings(self.signatures, list(self.clips))
-        self.undecoded: dict[str, str] = {}
-        self._left, self._elsewhere = list[str](), list[str]()
-        self._lease, self._waiting = Lease(self.context.store), list[AnswerRecord]()
-
-    def domain(self, one: SourceClip) -> str | None:
-        """Its domain as far as it is known; none where it could not be decoded."""
-        said = self.said.get(one.clip.sha256, {})
-        found = experts.decide(said, self.rules, one.about.get("domain"))[0]
-        return None if one.clip.sha256 in self.undecoded else found
-
-    def run(self) -> None:
-        """Have all that is missing heard, here or on the cluster that was joined.
-
-        Commands that hear the same clips in the same way share one run.
-        """
-        store, clips = self.context.store, {key: one.clip for key, one in self.clips.items()}
-        questions = self.context.questions(
-            "hear",
-            dict.fromkeys(clips, "-"),
-            clips,
-            lambda key: self.clips[key].about.get("domain") or "any",
-        )
-        rules, work = self.rules, _Listener(self.panel, self.rules)
-        how, ids = rules._asdict() | self.signatures, tuple(clips)
-        about = (questions.name, questions.fingerprint, "experts", how, "none", ids)
-        self._run = store.begin_run(RunSpec(*about, kind=questions.kind), dataset_of(questions))
-        self._seen = store.claims.states(self._run.id)
-        # Of what was told of before, only what is claimed anew is told again.
-        self._told = {one.sample for one in self._seen}
+    def _decoded(self, question: Question) -> ClipAudio | str | None:
+        """The clip; None where there is nothing to hear in it that is not known."""
+        digest, sent = question.sample_id, question.audio
+        if sent is None or not any(self._lacks(one, digest) for one in self._experts):
+            return None
         try:
-            for digest, one in self.clips.items():
-                said = self.said.get(digest, {})
-                if any(_lacks(expert, said, rules, one) for expert in self.panel.experts):
-                    self._left.append(digest)
-                else:
-                    self._tell(digest, Reply(self._words(digest), Status.OK))
-            self._done = len(self.clips) - len(self._left)
-            self.context.progress("clips heard", self._done, len(self.clips))
-            if self._left and (cluster := CLUSTER.get()) is not None:
-                pool = ActorPool[list[HearingTask], BatchFindings](cluster, work, name="experts")
-                with closing(pool):
-                    self._hear_all(_content, pool.map)
-            else:
-                self._hear_all(lambda clip: _decoded(clip, clip.path), partial(map, work))
-            self._write()
-        finally:
-            anyio.run(self._lease.close)
+            return ClipAudio(self._clips[digest].clip, audio.decode(sent.content))
+        except AudioError as error:
+            return error.reason
 
-    def _tell(self, digest: str, reply: Reply) -> None:
-        if digest not in self._told:
-            self._told.add(digest)
-            seconds = self.clips[digest].clip.duration_s
-            self._waiting.append(AnswerRecord(Outcome(digest, reply, None, seconds, 0.0)))
+    def _lacks(self, expert: Expert, digest: str) -> bool:
+        """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
+        one, known = self._clips[digest], self.said.get(digest, {}).get(expert.name)
+        if known is not None and known.status == OK:
+            return False
+        if expert.name == experts.LISTENER:  # who decides what nobody has
+            return one.about.get("domain") is None
+        return not expert.domains or bool(set(expert.domains) & set(self.decide(one)[0] or ""))
 
-    def _write(self) -> None:
-        if self._waiting:
-            self.context.store.add_records(self._run.id, self._waiting, self._lease.worker.id)
-        self._waiting = []
+    def decide(self, one: SourceClip) -> tuple[str | None, dict[str, Any], str]:
+        """A clip's domain as far as it is known, its evidence, and why there is none."""
+        said = self.said.get(one.clip.sha256, {})
+        return experts.decide(said, self._rules, one.about.get("domain"))
 
-    def _hear_all(
-        self,
-        read: ClipReader,
-        work: Callable[[Iterator[list[HearingTask]]], Iterable[BatchFindings]],
-    ) -> None:
-        """Hear what no other command hears; what others have is theirs until they are done."""
-        while before := len(self._left):
-            for batch in work(self._batches(read)):
-                self._commit(batch)
-            if len(self._left) == before:
-                time.sleep(_LOOK_AGAIN_S)
-        self.said |= self.context.kept.findings(self.signatures, self._elsewhere)
-        known = self.context.store.outcomes(self._run.id) if self._elsewhere else {}
-        for digest in known.keys() & set(self._elsewhere):
-            if known[digest].reply.status is Status.SKIPPED:
-                self.undecoded[digest] = known[digest].reply.error or ""
-
-    def _batches(self, read: ClipReader) -> Iterator[list[HearingTask]]:
-        ahead = read_ahead(lambda key: read(self.clips[key].clip), self._claimed())
-        tasks = ((self.clips[key], heard, self.said.get(key, {})) for key, heard in ahead)
-        return iter(lambda: list(islice(tasks, _BATCH)), [])
-
-    def _claimed(self) -> Iterator[str]:
-        """Clips that nobody else hears right now, a few at a time."""
-        wanted, self._left = self._left, []
-        for start in range(0, len(wanted), _BATCH):
-            some = wanted[start : start + _BATCH]
-            keys = [TaskKey("", one) for one in some]
-            claimed, ended, *_ = self._lease.claim(self._run.id, keys, self._seen)
-            taken, done = ([one.sample for one in own] for own in (claimed, ended))
-            self._told -= set(taken)
-            self._elsewhere += done
-            self._done += len(done)
-            self._left += [one for one in some if one not in taken and one not in done]
-            yield from taken
-
-    def _commit(self, batch: BatchFindings) -> None:
-        found = [one for own in batch.values() if not isinstance(own, str) for one in own]
-        self.context.kept.add_findings(found)
-        for one in found:
-            self.said.setdefault(one.clip, {})[one.expert] = one
-        for digest, own in batch.items():
-            if isinstance(own, str):
-                self.undecoded[digest] = own
-                self._tell(digest, Reply("", Status.SKIPPED, own))
-                continue
-            failed = [one for one in self.said.get(digest, {}).values() if one.status != OK]
-            reason = "; ".join(f"{one.expert}: {one.error}" for one in failed)
-            status = Status.FAILED if reason else Status.OK
-            self._tell(digest, Reply(self._words(digest), status, reason or None))
-        self._write()
-        self._done += len(batch)
-        self.context.progress("clips heard", self._done, len(self.clips))
-
-    def _words(self, digest: str) -> str:
-        """What experts said of a clip, for whoever looks on."""
+    def _reply(self, digest: str, clip: object, new: Sequence[Finding]) -> Reply:
+        """What was found, and in words for whoever looks on what is known of the clip."""
+        if isinstance(clip, str):
+            return Reply("", Status.SKIPPED, clip)
         own = self.said.get(digest, {}).items()
         said = [f"{name} {json.dumps(dict(one.document))[:_SHOWN]}" for name, one in own]
-        return f"{self.clips[digest].id}: {'; '.join(sorted(said))}"
+        failed = [f"{name}: {one.error}" for name, one in own if one.status != OK]
+        text = f"{self._clips[digest].id}: {'; '.join(sorted(said))}"
+        status, raw = Status.FAILED if failed else Status.OK, json.dumps(list(map(asdict, new)))
+        return Reply(text, status, "; ".join(failed) or None, raw=raw)
+
+
+def _heard(context: StageContext, model: _Panel, clips: Mapping[str, SourceClip]) -> dict[str, str]:
+    """Have all that is missing heard, here or on the cluster; why clips could not be.
+
+    Commands that hear the same clips in the same way share one run.
+    """
+    questions = context.questions(
+        "hear",
+        dict.fromkeys(clips, "-"),
+        {digest: one.clip for digest, one in clips.items()},
+        lambda digest: clips[digest].about.get("domain") or "any",
+    )
+    if not clips:
+        return {}
+    watched = context.asking.watch("clips heard", len(clips))
+    end = run_benchmark(questions, model, context.store, progress=watched)
+    replies = {key: one.reply for key, one in context.store.outcomes(end.run.id).items()}
+    model.said |= context.kept.findings(model.signatures, list(clips))
+    found = [Finding(**one) for own in replies.values() for one in json.loads(own.raw or "[]")]
+    elsewhere = [one for one in found if model.said.get(one.clip, {}).get(one.expert) != one]
+    context.kept.add_findings(elsewhere)
+    for one in elsewhere:
+        model.said.setdefault(one.clip, {})[one.expert] = one
+    return {key: str(one.error) for key, one in replies.items() if one.raw is None}
 
 
 def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
@@ -372,7 +276,7 @@ def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any]) -> Findin
 
 def _describe(
     context: StageContext, sources: Sequence[SourceClip], model: Model
-) -> tuple[dict[str, dict[str, Finding]], float | None]:
+) -> tuple[dict[str, Finding], float | None]:
     """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
     (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in sources}
     asked = (dict.fromkeys(clips, words), clips, lambda _: DESCRIBE)
@@ -389,6 +293,6 @@ def _describe(
         one = Finding(*own, OK, {"description": reply.text, "by": model.name})
         if reply.status is not Status.OK:
             one = Finding(*own, FAILED, {}, f"{reply.status}: {reply.error or 'no reason given'}")
-        found[digest] = {DESCRIBE: replace(one, seconds=outcome.latency_s)}
-    context.kept.add_findings(one[DESCRIBE] for one in found.values())
+        found[digest] = replace(one, seconds=outcome.latency_s)
+    context.kept.add_findings(found.values())
     return found, total_cost(one.reply.cost_usd for one in outcomes.values())
