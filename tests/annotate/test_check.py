@@ -162,6 +162,10 @@ def test_ordinary_words_are_not_taken_for_figures_or_metadata(text: str) -> None
     assert failed(case("SMA", Main_Caption=text)).keys() <= {"likeness"}
 
 
+def test_a_word_in_quotation_marks_is_a_label_and_nothing_that_is_said() -> None:
+    assert failed(case("00A", Sound_Caption="A barking dog with a 'happy' character")) == {}
+
+
 def test_what_is_no_speech_may_be_said_to_be_none() -> None:
     change: Fields = {
         "Speech_Caption_Variants_1": "Non-linguistic vocals",
