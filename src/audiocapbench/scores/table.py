@@ -198,13 +198,12 @@ class RunTable(ScoreTable):
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}
         have_text = {key for key, lacks in replies.items() if lacks in HAVE_TEXT}
-        for metric, given in store.scores(run.id, only).items():
-            own = [one for one in given if one.sample_id in have_text]
-            columns[Scorer(metric)] = SampleScores(
-                {one.sample_id: one.value for one in own},
-                {one.sample_id: one.statistics for one in own},
-                {one.sample_id: one.signature for one in own},
-            )
+        scored: Mapping[str, Any] = store.score_columns(run.id, only)
+        for metric, (ids, *cells) in scored.items():
+            own = SampleScores(*(dict(zip(ids, one, strict=True)) for one in cells))
+            for key in set(ids) - have_text:
+                del own.values[key], own.statistics[key], own.signatures[key]
+            columns[Scorer(metric)] = own
         super().__init__(samples, traits.aggregation, columns, replies, kept)
         for judge in self.judgements:
             current, made = self.current_judgements(judge), self.judge_signatures[judge]

@@ -130,6 +130,15 @@ class StoredScore:
     statistics: tuple[float, ...]
 
 
+class ScoreColumns(NamedTuple):
+    """Scores of one metric, by column."""
+
+    samples: Sequence[str]
+    values: Sequence[float]
+    statistics: Sequence[tuple[float, ...]]
+    signatures: Sequence[Signature]
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What one judge (as the user wrote it) said about one answer in one round, from 0."""

@@ -161,7 +161,7 @@ def _are_numbers(values: Collection[Any]) -> bool:
     return {*map(type, values)} <= {int, float} and all(map(math.isfinite, values))
 
 
-def checked(column: Column[Any], cells: Collection[Any]) -> Collection[Any]:
+def checked(column: Column[Any], cells: Sequence[Any]) -> Sequence[Any]:
     """Very many cells of texts or numbers, looked at one by one only where one is not."""
     is_text = column.type.fits is str  # type: ignore[attr-defined]
     if not ({*map(type, cells)} == {str} if is_text else _are_numbers(cells)):

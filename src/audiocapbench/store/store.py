@@ -4,6 +4,7 @@ Every call is one short transaction; what it has returned from is on disk.
 """
 
 import weakref
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -232,23 +233,37 @@ class Store(StoreRepository):
 
     def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
         """Scores of a run by metric, of one or of all, each in the order of sample ids."""
+        return {
+            name: [
+                StoredScore(one, name, made, value, parts)
+                for one, value, parts, made in zip(*columns, strict=True)
+            ]
+            for name, columns in self.score_columns(run_id, metric).items()
+        }
+
+    def score_columns(
+        self, run_id: int, metric: str | None = None
+    ) -> dict[str, stored.ScoreColumns]:
+        """The same by columns, which takes less time of very many."""
         table, own = schema.scores, schema.scores.c
-        columns = (own.sample, own.metric, own.signature, own.value, cast(own.statistics, Text))
+        columns = (own.metric, own.sample, own.signature, own.value, cast(own.statistics, Text))
         query = select(*columns).where(*stored.matching(table, run=run_id, metric=metric))
-        found = {}
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
-            rows = stored.plain_rows(connection, query.order_by(own.sample))
-            for name, same in sorted(grouped((row[1], row) for row in rows).items()):
-                samples, names, made, values, parts = zip(*same, strict=True)
-                cells = (
-                    schema.checked(own.sample, samples),
-                    names,
-                    map(signatures.__getitem__, made),
-                )
-                numbers = schema.checked(own.value, values), schema.lists(own.statistics, parts)
-                found[name] = list(map(StoredScore, *cells, *numbers))
-        return found
+            rows = stored.plain_rows(connection, query.order_by(own.metric, own.sample))
+        if not rows:
+            return {}
+        names, samples, made, values, parts = zip(*rows, strict=True)
+        found, start = {}, 0
+        for name, count in Counter(names).items():
+            here = slice(start, start := start + count)
+            found[name] = stored.ScoreColumns(
+                schema.checked(own.sample, samples[here]),
+                schema.checked(own.value, values[here]),
+                schema.lists(own.statistics, parts[here]),
+                list(map(signatures.__getitem__, made[here])),
+            )
+        return dict(sorted(found.items()))
 
     def _signed(
         self, kind: type[stored.Kind], table: Table, query: Select[Any]
