@@ -97,6 +97,8 @@ def test_thirteen_models_and_who_is_best_are_seen_at_once(visit: Opener, thirtee
     assert len(rows) == 13
     assert all(one["height"] <= 42 and one["bottom"] <= 900 for one in rows)
     assert all(one["height"] < 30 for one in boxes(seen, "#leaderboard .board tbody .full"))
+    fits = "one => one.scrollWidth <= one.clientWidth"
+    assert seen.page.locator("#leaderboard .scroll").first.evaluate(fits)
     assert len(set(marks(seen))) == 13
     long = seen.page.locator("#leaderboard .board tbody .link", has_text="endpoint/")
     assert long.get_attribute("title").startswith(max(NAMES, key=len))

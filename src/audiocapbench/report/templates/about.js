@@ -70,7 +70,9 @@ class CostsView extends LeaderboardView {
   }
 
   shownColumns() {
-    const wanted = ["statuses", "zero", "bounds", "spent cost", "spent judging", "cost", "time"];
+    const { ranked, by_zero: byZero, uneven } = this.app.board.ranking;
+    const zero = ranked && byZero && !uneven ? [] : ["zero"]; // It stands beside the score where it ranks.
+    const wanted = ["statuses", ...zero, "bounds", "spent cost", "spent judging", "cost", "time"];
     return this.columns().filter((one) => wanted.includes(one.key));
   }
 }

@@ -42,6 +42,9 @@ function plain(text) {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`);
 }
 
+// A model's name without who offers it; of an endpoint, what it serves stands before its address.
+const ownName = (label) => label.slice(label.split("@")[0].lastIndexOf("/") + 1);
+
 const count = (number, one, more = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
 const isNumber = (value) => typeof value === "number" && !Number.isNaN(value);
 const fixed = (value, digits) => (isNumber(value) ? value.toFixed(digits) : "–");

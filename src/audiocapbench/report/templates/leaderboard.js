@@ -20,6 +20,8 @@ function chosenBoard(whole, state, usual) {
   return { ...whole, headline, part, ranking, rows, notes, estimates: view.estimates, samples: part ? view.samples : whole.samples, verdict: view.verdicts[headline] ?? "", winner: view.winners[headline] ?? null };
 }
 
+const MOST_SCORES = 8;
+
 class LeaderboardView {
   constructor(app) {
     this.app = app;
@@ -42,12 +44,27 @@ class LeaderboardView {
     for (const [id, value] of [["rank", board.scorers[board.headline].label], ["part", board.part], ["weights", state.get("weights")], ["find", state.get("find")]]) if (at(id) && at(id).value !== value) at(id).value = value;
     if (at("no-controls")) at("no-controls").checked = Boolean(state.get("controls"));
     at("count-models").textContent = board.rows.length < board.models.length ? `${board.rows.length} of ${count(board.models.length, "model")}` : "";
-    this.picker();
     this.top.replaceChildren(this.verdict(), ...this.notices());
     this.tools.querySelector(".share")?.remove();
-    if (board.rows.length) this.body.replaceChildren(this.table(), make("div", "two even", this.scatter(), this.tests()));
-    if (board.rows.length) this.tools.append(this.body.querySelector(".share"));
-    else this.body.replaceChildren(card("No model fits", "Search for less, or show all models again: ", button("Show all", () => state.set({ find: "", weights: "", controls: "" }))));
+    if (board.rows.length) {
+      this.body.replaceChildren(this.fitting(), make("div", "two even", this.scatter(), this.tests()));
+      this.tools.append(this.body.querySelector(".share"));
+    } else this.body.replaceChildren(card("No model fits", "Search for less, or show all models again: ", button("Show all", () => state.set({ find: "", weights: "", controls: "" }))));
+    this.picker();
+  }
+
+  // The table with no more scores than fit beside what always stands there, unless the reader chose.
+  fitting() {
+    this.most = MOST_SCORES;
+    const shown = this.table();
+    if (this.app.state.get("cols")) return shown;
+    this.body.replaceChildren(shown);
+    const region = shown.querySelector(".scroll");
+    const widths = new Map(Array.from(region.querySelectorAll(".sort"), (one) => [one.dataset.column, one.closest("th").offsetWidth]));
+    const scores = this.shownColumns().filter((one) => one.scored);
+    this.most = scores.length;
+    for (let over = region.scrollWidth - region.clientWidth; over > 0 && this.most; ) over -= widths.get(scores[--this.most].key);
+    return this.most < scores.length ? this.table() : shown;
   }
 
   // The answer in a sentence, and below it how sure it is.
@@ -173,13 +190,12 @@ class LeaderboardView {
     return found;
   }
 
-  // By default as many scores as fit beside what always stands there.
   shownColumns() {
     const chosen = this.app.state.get("cols");
     const all = this.columns();
     if (chosen) return all.filter((one) => chosen.split("\n").includes(one.key));
     const common = (one) => 2 * this.app.board.rows.filter((model) => isNumber(one.value(model))).length > this.app.board.rows.length;
-    const scores = all.filter((one) => one.scored && common(one)).slice(0, Math.max(0, Math.floor((innerWidth - 940) / 84)));
+    const scores = all.filter((one) => one.scored && common(one)).slice(0, this.most);
     return all.filter((one) => scores.includes(one) || ["categories", "covered", "departs", "facts"].includes(one.key));
   }
 
@@ -267,15 +283,16 @@ class LeaderboardView {
   name(model) {
     const one = this.app.board.models[model];
     // Where it is too long the middle gives way: by its end a model is told from others of its provider.
-    const cut = plain(one.label).lastIndexOf("/") + 1;
-    const label = foreign("span", "full", make("span", cut > 4 ? "start" : "", plain(one.label).slice(0, cut)), make("span", "", plain(one.label).slice(cut)));
+    const [whole, own] = [plain(one.label), ownName(plain(one.label))];
+    const before = whole.slice(0, whole.length - own.length);
+    const label = foreign("span", "full", make("span", before.length > 4 ? "start" : "", before), make("span", "", own));
     let element = make("span", "link", label);
     if (one.page) {
       element = make("a", "link", label);
       element.href = one.page;
     } else if (one.run !== null) element = this.filtering(button(label, () => {}, "link"), model);
     else element.tabIndex = 0;
-    element.title = `${plain(one.label)} · ${one.control ? "control" : plain(one.provider)}`;
+    element.title = `${whole} · ${one.control ? "control" : plain(one.provider)}`;
     const head = rowHead(make("span", "one", modelMark(one), element));
     head.className = "model";
     return head;

@@ -42,7 +42,7 @@ class MatrixView {
     const select = (name, words_, options, value) => field(`matrix-${name}`, words_, chooser(options, value, (chosen) => state.set({ [name]: chosen })));
     const head = make("div", "matrix-row matrix-head", make("span", "", "sample"), make("span", "num", "mean"), make("span", "num", "spread"));
     for (const model of models) {
-      const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", plain(board.models[model].label).split("/").at(-1)));
+      const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", ownName(plain(board.models[model].label))));
       name.title = plain(board.models[model].label);
       head.append(name);
     }
