@@ -22,6 +22,7 @@ from audiocapbench import open_benchmark
 from audiocapbench.benchmarks.benchmark_file import open_file, read_benchmark_file, shelf
 from audiocapbench.benchmarks.file_keys import LICENCES
 from audiocapbench.benchmarks.registry import named_benchmark
+from audiocapbench.data.build import download
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges.registry import find_contract
 from audiocapbench.signature import Signature
@@ -628,6 +629,17 @@ def test_nothing_in_an_archive_leads_out(
             open_benchmark(str(path))
         path.write_text(path.read_text().replace('sha256 = "', 'sha256 = "0', 1)[:-1] + "\n")
         with pytest.raises(AudioCapBenchError, match=r"files 1: sha256: is '0"):
+            open_benchmark(f"{path}[download=yes]")
+
+
+def test_what_unpacks_to_far_more_than_it_is_fills_no_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "ROOM", 1 << 20)
+    files = {"captions.csv": TABLE, "c.zip": zipped({**CLIPS, "long.wav": bytes(9 << 20)})}
+    with HttpServer(lambda one: Response(files[one.path.rsplit("/", 1)[-1]])) as server:
+        path = by_address(tmp_path, server.url, files)
+        with pytest.raises(AudioCapBenchError, match=r"c\.zip: unpacks to more than 100 times"):
             open_benchmark(f"{path}[download=yes]")
 
 

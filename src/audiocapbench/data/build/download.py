@@ -24,6 +24,7 @@ PAUSES_S = (0.5, 1.0, 2.0)
 _TIMEOUT_S = 30.0
 _TARS = (".tar", ".tar.gz", ".tgz")
 _ANY_SIZE = 1 << 40
+PIECE, ROOM, TIMES = 1 << 20, 1 << 30, 100  # audio is packed ten times smaller at best
 _DAMAGED = (
     *(zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile),
     *(zlib.error, EOFError, RuntimeError),
@@ -87,6 +88,7 @@ def download_folder(files: Mapping[str, str], root: Path) -> None:
         for url, digest in files.items():
             if not (work / digest).is_file() or sha256(work / digest) != digest:
                 download(url, work / digest, digest)
+            left = ROOM + TIMES * (work / digest).stat().st_size
             try:
                 for name, stream in _members(work / digest, url):
                     place = PurePosixPath(name)
@@ -99,7 +101,13 @@ def download_folder(files: Mapping[str, str], root: Path) -> None:
                         raise DatasetError(f"{url}: {what}")
                     (made / place).parent.mkdir(parents=True, exist_ok=True)
                     with stream, (made / place).open("xb") as file:
-                        shutil.copyfileobj(stream, file)
+                        for piece in iter(partial(stream.read, PIECE), b""):
+                            left -= file.write(piece)
+                            if left < 0:
+                                what = (
+                                    f"unpacks to more than {TIMES} times its size; nothing is kept"
+                                )
+                                raise DatasetError(f"{url}: {what}")
             except _DAMAGED as error:
                 reason = str(error).partition(":\n")[0] or type(error).__name__
                 raise DatasetError(f"{url}: is damaged, or no archive ({reason})") from None
