@@ -71,6 +71,19 @@ def test_the_files_text_is_in_the_signature(file: Path) -> None:
     assert signed() != before
 
 
+def test_a_judge_is_the_same_wherever_the_file_of_its_contract_lies(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-real-key")
+    first = create_judge(f"openai/gpt-4.1[contract={file}]")
+    (tmp_path / "moved").mkdir()
+    moved = create_judge(
+        "openai/gpt-4.1", contract=str(file.rename(tmp_path / "moved" / file.name))
+    )
+    assert first.name == moved.name == "openai/gpt-4.1[contract=strict.toml]"
+    assert first.signature == moved.signature
+
+
 def test_scores_add_up_by_their_weights(file: Path) -> None:
     scores = {"closeness": 10.0, "order": 2.5}
     name = f"endpoint/m@http://127.0.0.1:9/v1[contract={file}]"

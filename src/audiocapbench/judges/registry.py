@@ -133,7 +133,9 @@ def create_judge(
     if held is None and schema == "yes":
         raise JudgeError(f"{plain} cannot be held to a schema; leave out schema=yes")
     # Options of the command line are part of the name, so that two judges never share one.
-    options |= {"contract": chosen} if chosen != AUDIOCAPBENCH else {}
+    # Where a contract's file lies does not matter; its text is in the signature.
+    called = Path(chosen).name if chosen.endswith(".toml") else chosen
+    options |= {"contract": called} if chosen != AUDIOCAPBENCH else {}
     options |= {"hears": "yes"} if hears else {}
     full = str(ScorerName(model.name, dict(sorted(options.items()))))
     return ModelJudge(full, held or model, made, hears)
