@@ -275,6 +275,12 @@ scores = {meter = 0.5}"""
         ('folder = "."', 'foldr = "."', "data.foldr: is no key; did you mean 'folder'?"),
         ('folder = "."', 'folder = ".."', "leads out of the folder"),
         ('"captions.tsv"', '"../captions.tsv"', "leads out of the folder"),
+        (
+            "[expected]",
+            '[traits]\nmetrics = ["../a.py:x"]\n[expected]',
+            "traits.metrics: '../a.py' lea",
+        ),
+        ('"captions.tsv"', f'"{"c" * 5000}"', "cannot be read (File name too long)"),
         ('folder = "."', 'folder = ".."', "mine.toml: data.folder: '..' leads out"),
         ('audio = "clip"', 'audio = "{clip.x}.wav"', "has no column 'clip.x'"),
         ('references = ["first", "second"]', "references = []", "should have at least 1 item"),
@@ -330,6 +336,13 @@ def test_what_is_wrong_with_a_file_is_one_sentence(
     lines = str(caught.value).splitlines()
     assert said in lines[-1]
     assert len(lines) <= (3 if "/etc" in new else 2)
+
+
+def test_links_that_lead_in_a_circle_are_one_sentence(mine: Path) -> None:
+    (mine.parent / "round").symlink_to(mine.parent / "round")
+    mine.write_text(MINE.replace('folder = "."', 'folder = "round"'))
+    with pytest.raises(AudioCapBenchError, match=r"mine\.toml: data\.folder: 'round' cannot be"):
+        open_benchmark(str(mine))
 
 
 def test_all_that_is_wrong_is_said_at_once(mine: Path) -> None:

@@ -101,6 +101,8 @@ def _placed(path: Path, name: str, trait: Any) -> Any:
     if isinstance(trait, list):
         return [_placed(path, name, one) for one in trait]
     named = _OF_A_FILE.match(trait) if isinstance(trait, str) else None
+    if named and (why := why_outside(path.parent, named[1], follow_links=True)):
+        raise BenchmarkError(f"{path}: traits.{name}: {named[1]!r} {why}")
     if named and not (path.parent / named[1]).is_file():
         raise BenchmarkError(f"{path}: traits.{name}: there is no file {path.parent / named[1]}")
     return str(path.parent / trait) if named else trait

@@ -289,7 +289,10 @@ def why_outside(
         return ""
     if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute():
         return "leads out of the folder"
-    target = (root / name).resolve()
+    try:
+        target = (root / name).resolve()
+    except (OSError, RuntimeError) as error:  # the latter of links that lead in a circle
+        return f"cannot be reached ({getattr(error, 'strerror', None) or 'links in a circle'})"
     if target.is_relative_to(root.resolve()):
         if inside is not None and last and target == (root / folder).resolve() / last[0]:
             inside.add(folder)
