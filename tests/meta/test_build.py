@@ -11,9 +11,16 @@ from typing import Any
 
 import pytest
 
-from audiocapbench.meta.build import build_pairs, filter_pairs, read_votes, vote_table
+from audiocapbench.errors import TrialError
+from audiocapbench.meta.build import (
+    build_pairs,
+    filter_pairs,
+    read_votes,
+    refuse_filters,
+    vote_table,
+)
 from audiocapbench.meta.corrupt.captions import caption_set
-from audiocapbench.meta.pairs import pair_set, read_csv_pairs, read_pairs
+from audiocapbench.meta.pairs import CaptionPair, pair_set, read_csv_pairs, read_pairs
 from audiocapbench.meta.scorers.scorer import create_scorer
 from audiocapbench.meta.trial import try_scorer
 from audiocapbench.stats.correlation import rated_kappa
@@ -179,6 +186,29 @@ def test_the_scorer_that_chose_the_pairs_is_not_tried_on_them(place: Path) -> No
         assert refused.returncode == 2
         assert "metric:rouge_l chose these pairs" in refused.stderr
         assert run_command(*words, "metric:bleu_4", cwd=place).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("filtered_by", "scorer"),
+    [
+        ("metric:preference[contrast=none]", "metric:preference"),
+        ("metric:similarity", "metric:fluent_similarity"),
+        ("metric:similarity", "metric:preference"),
+        ("metric:preference", "judge:elements"),
+        ("metric:bleu_4", None),
+        ("metric:not-here", None),
+    ],
+)
+def test_no_scorer_is_tried_on_pairs_that_a_part_of_it_chose(
+    filtered_by: str, scorer: str | None
+) -> None:
+    pair = CaptionPair("1", "a.wav", "A dog", "A cat", 0, "HM", "HM", filtered_by=filtered_by)
+    check = refuse_filters([pair])
+    if scorer is None:
+        check(create_scorer("metric:preference"))
+        return
+    with pytest.raises(TrialError, match="chose these pairs"):
+        check(create_scorer(scorer))
 
 
 def test_random_votes_leave_every_scorer_at_chance(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audiocapbench.errors import DatasetError, TrialError
+from audiocapbench.errors import DatasetError, MetricError, TrialError
 from audiocapbench.meta.corrupt.captions import (
     CaptionedClip,
     CaptionSet,
@@ -27,6 +27,7 @@ from audiocapbench.meta.pairs import CaptionPair, Pairs, preferred, read_csv_pai
 from audiocapbench.meta.published_pairs import BRACE_MAIN
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer
 from audiocapbench.meta.trial import CHOSEN, agreeing
+from audiocapbench.metrics import find_metric
 from audiocapbench.metrics.elements.splitting import kind_of
 
 HUMAN, BROKEN = "human", "broken"
@@ -136,16 +137,40 @@ def filter_pairs(pairs: Pairs, scorer: PairScorer) -> list[CaptionPair]:
 
 
 def refuse_filters(pairs: Pairs) -> Callable[[PairScorer], PairScorer]:
-    """Refuses a scorer that chose which pairs there are: it would be tried on its easy ones."""
-    filters = {one.filtered_by.partition("[")[0]: one.filtered_by for one in pairs}
+    """Refuses a scorer that chose which pairs there are, is made of the one that did, or is a part
+    of it: it would be tried on its easy ones."""
+    filters = dict.fromkeys(one.filtered_by for one in pairs if one.filtered_by)
 
     def check(scorer: PairScorer) -> PairScorer:
-        if found := filters.get(scorer.name.partition("[")[0]):
-            what = "chose these pairs ('meta build --filter'), and cannot be tried on them"
-            raise TrialError(f"{found} {what}; build them with another filter, or without one")
+        own = scorer.name.partition("[")[0]
+        for name in filters:
+            chose = name.partition("[")[0]
+            if own in _parts_of(name) or chose in _parts_of(scorer.name):
+                how = "a part" if own in _parts_of(name) else "made"
+                why = "" if own == chose else f"; {scorer.name} is {how} of it"
+                what = (
+                    f"chose these pairs ('meta build --filter'){why}, and cannot be tried on them"
+                )
+                raise TrialError(f"{name} {what}; build them with another filter, or without one")
         return scorer
 
     return check
+
+
+def _parts_of(scorer: str) -> set[str]:
+    """A scorer and all that its score is made of, without options."""
+    kind, _, own = scorer.partition(":")
+    found = {scorer.partition("[")[0]}
+    if kind == "metric":
+        try:
+            metric, parsed = find_metric(own)
+        except MetricError:  # a plug-in that is not here
+            return found
+        heard = (
+            f"{key}:{parsed.options[key]}" for key in metric.hears_with if key in parsed.options
+        )
+        return found.union(*map(_parts_of, (*metric.made_of, *heard)))
+    return found
 
 
 def read_votes(path: Path, least: int) -> list[CaptionPair]:

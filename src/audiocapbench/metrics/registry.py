@@ -40,6 +40,7 @@ class Metric(NamedTuple):
         reads_references: Whether references decide the score at all.
         counts_words: Whether it counts words that references have too, so that one that is held to
             more of them scores higher; trials by FENSE's protocol then hold all to as many.
+        made_of: Other scorers that its score is made of, as trials name them.
         of_corpus: Whether a sample's score depends on the other samples: those without an answer
             then take part as blanks, so that nobody's score is better for what was left out.
         prepare: Called with the options before anybody is asked; it raises ``MetricError`` where
@@ -59,6 +60,7 @@ class Metric(NamedTuple):
     max_value: float = 1.0
     hears: bool = False
     hears_with: tuple[str, ...] = ()
+    made_of: tuple[str, ...] = ()
     plain: bool = False
     reads_references: bool = True
     counts_words: bool = True
@@ -86,7 +88,7 @@ def _metrics() -> Iterator[Metric]:
     for row in read_lists("audiocapbench.metrics", "metrics.toml")["metric"]:
         for order in range(1, 5) if "{n}" in row["name"] else (0,):
             how = row | {key: row[key].format(n=order) for key in ("name", "description")}
-            how |= {key: tuple(row.get(key, ())) for key in ("options", "hears_with")}
+            how |= {key: tuple(row.get(key, ())) for key in ("options", "hears_with", "made_of")}
             for field in {"compute", "aggregate", "prepare", "explain"} & row.keys():
                 how[field] = _later(row[field])
             if order and "aggregate" in row:
