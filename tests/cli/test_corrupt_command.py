@@ -94,6 +94,9 @@ def test_json_holds_counts_controls_and_the_trained_check(tmp_path: Path, refere
     assert {"accuracy", "ci", "ties", "turned_round", "within_3_points"} == set(
         document["controls"]["all"]["always-0"]
     )
+    assert [f"Warning: {line}." for line in document["warnings"]] == [
+        line for line in done.stderr.splitlines() if line.startswith("Warning: the true caption")
+    ]
     pairs = read_pairs("brace-hallucination", [tmp_path / "pairs.json"])
     assert len(pairs) == document["n"]
     assert {pair.type for pair in pairs} == {"noun"}

@@ -187,6 +187,42 @@ def test_the_name_of_a_sound_gives_way_to_another_that_no_reference_may_mean() -
     assert "Insects and bugs buzz." not in texts(exchange_deeds(clips))
 
 
+def test_a_word_that_goes_with_one_sort_of_source_keeps_it() -> None:
+    clips = captions(
+        ["Combustion engine sounds"],
+        ["Barking sounds in a room"],
+        ["Loud machine noises resembling engines"],
+        ["Loud barking noises"],
+    )
+    assert not {"Combustion engine sounds.", "Loud machine noises resembling engines."} & {
+        *texts(exchange_names(clips))
+    }
+
+
+def test_what_is_done_gives_way_with_the_place_where_it_is_done() -> None:
+    clips = captions(
+        ["Rain falls and oil sizzles loudly in the pan"],
+        ["Wind blows and traffic moves"],
+        ["A dog barks, so birds chirp"],
+    )
+    made = texts(exchange_deeds(clips))
+    assert not any(one.endswith("pan.") for own in made.values() for one in own if "oil" not in one)
+    assert "A dog barks, so birds chirp." not in made
+
+
+@pytest.mark.parametrize(
+    "clip",
+    [
+        ["Birds singing near a road", "Birds sing"],
+        ["Voices with electronic interference", "Electronic interference and voices"],
+    ],
+)
+def test_birds_do_not_speak_and_interference_is_not_acoustic(clip: list[str]) -> None:
+    others = ["People speaking near birds speaking", "A hum with acoustic interference"]
+    made = texts(change_attributes(captions(clip, *([one] for one in others))))
+    assert f"{clip[0]}." not in made
+
+
 def test_articles_agree_with_the_new_noun() -> None:
     made = texts(exchange_nouns(captions(["A helicopter flies overhead"])))
     assert "An airplane flies overhead." in made["A helicopter flies overhead."]

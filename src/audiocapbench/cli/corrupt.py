@@ -115,7 +115,7 @@ def corrupt(
 def _findings(
     out: Path, captions: "CaptionSet", made: "list[CorruptionResult]", checked: "Check"
 ) -> Findings:
-    from audiocapbench.meta.corrupt.make import control_facts
+    from audiocapbench.meta.corrupt.make import control_facts, warnings
 
     kinds: dict[str, dict[str, Any]] = {
         one.kind: {
@@ -149,4 +149,5 @@ def _findings(
     controls, trained = control_facts(checked)
     facts = {"pairs": str(out), "captions": captions.total, "kinds": kinds}
     facts |= {"n": sum(len(one.pairs) for one in made), "controls": controls, "trained": trained}
+    facts["warnings"] = warnings(checked)
     return Findings([Table("", rows, columns)], facts)

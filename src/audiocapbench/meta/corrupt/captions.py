@@ -137,6 +137,9 @@ class VerbForm(NamedTuple):
     form: str
 
 
+SAID_BEFORE = ("next", "any")  # frames of a quality that stands before what it is said of
+
+
 class Quality(NamedTuple):
     """A phrase and the side, 0 or 1, that it takes; only phrases of one line are exchanged."""
 
@@ -146,8 +149,7 @@ class Quality(NamedTuple):
     frame: str  # next, last or free
     same_side: frozenset[str]
     denying: frozenset[str]  # words of a reference by which it is not surely false
-    sure: bool  # whether one reference is proof enough
-    gendered: bool
+    axis: str
 
 
 def _lines(name: str) -> Iterator[tuple[list[str], str]]:
@@ -247,8 +249,7 @@ def qualities() -> dict[str, list[Quality]]:
             denying = frozenset(word.lstrip("+") for word in told)
             for word in listed.split():
                 phrase = tuple(word.split("_"))
-                told_of = axis in words("sure"), axis == "gender"
-                quality = Quality(phrase, number, side, frame, same, denying, *told_of)
+                quality = Quality(phrase, number, side, frame, same, denying, axis)
                 found.setdefault(phrase[0], []).append(quality)
     for known in found.values():
         known.sort(key=lambda quality: -len(quality.phrase))

@@ -58,6 +58,8 @@ _ORDERING = words("ordering")
 _FOLLOWED, _BEFORE, _AFTER = ("followed", "by"), ("before",), ("after",)
 _AT_ONCE_JOINTS = frozenset({("while",), ("as",), ("with",)})
 _TOGETHER, _IN_TURN, _BACK = "together", "in turn", "back"
+# What goes on, or another sentence, has a time of its own.
+_GOING_ON = frozenset(". stop stops stopping continue continues continuing".split())
 
 
 class Clause(NamedTuple):
@@ -317,7 +319,7 @@ def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every caption that tells what is heard at once as in turn, or what comes after as at once."""
     for caption in captions.captions:
         clauses = clauses_of(caption.tokens)
-        if "." in caption.tokens or not PRONOUNS.isdisjoint(caption.tokens):
+        if not (PRONOUNS | _GOING_ON).isdisjoint(caption.tokens):
             continue
         for place, (before, clause) in enumerate(pairwise(clauses), 1):
             joint, events = _without_marks(clause.joint), (core(before.tokens), core(clause.tokens))
@@ -325,8 +327,10 @@ def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
             others = _other_times(before, clause, joint)
             if not others or not all(events) or events[0] & events[1]:
                 continue
-            # No other reference that tells both tells another time.
-            if _told_orders(caption, *events) <= {own}:
+            # No other reference that tells both tells another time; what only one tells in turn
+            # may be heard at once.
+            told, alone = _told_orders(caption, *events), len(caption.clip.references) == 1
+            if told == {own} or (not told and (alone or own == _TOGETHER)):
                 end = len(_joined(clauses[:place])) + len(clause.joint)
                 for other in others:
                     yield caption.replaced("attribute", end - len(joint), end, other)

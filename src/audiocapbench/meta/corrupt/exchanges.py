@@ -20,6 +20,7 @@ from audiocapbench.meta.corrupt.captions import (
     JOINING,
     PREPOSITIONS,
     PRONOUNS,
+    SAID_BEFORE,
     CaptionedClip,
     CaptionSet,
     CorruptedPair,
@@ -61,7 +62,6 @@ _SAYS_ONCE, _SAYS_OFTEN = words("says_once"), words("says_often")
 # Understood in references, and too seldom said to be put in.
 _NOT_PUT_IN = frozenset((word,) for word in ("an", "one", "few", "some", "various"))
 _ONE, _MORE_THAN_ONE = range(1, 2), range(2, 100)
-_SAID_BEFORE = ("next", "any")  # frames of a quality that stands before what it is said of
 _MORE = frozenset({"another", "other", "others"})
 
 
@@ -220,18 +220,19 @@ def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
     slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
     fits = _fitting(slots)
     # What references say of the same thing, and who says it.
-    told = defaultdict[tuple[str, Tokens], dict[frozenset[str], set[int]]](lambda: defaultdict(set))
-    for (clip, number, tokens), start, _, about in slots:
+    told = defaultdict[tuple[str, str], dict[frozenset[str], set[int]]](lambda: defaultdict(set))
+    for (clip, number, tokens), start, _, (frame,) in slots:
         if (said := _quality_at(tokens, start)) is not None:
-            told[clip.id, about][said.same_side].add(number)
+            told[clip.id, frame][said.same_side].add(number)
     for slot in slots:
-        caption, start, end, about = slot
+        caption, start, end, (frame,) = slot
+        about = frame.removeprefix("quality ")
         own = _quality_at(caption.tokens, start)
-        if own is None or not _may_change(caption, own):
+        if own is None or not _may_change(caption, own) or about in _others_of(own.axis):
             continue
-        of_it = told[caption.clip.id, about]
+        of_it = told[caption.clip.id, frame]
         # Where two say it of one thing, what else is said of others does not matter.
-        agreed = len(of_it[own.same_side]) > 1 and own.frame in _SAID_BEFORE and not own.gendered
+        agreed = len(of_it[own.same_side]) > 1 and own.frame in SAID_BEFORE and own.axis != "gender"
         for other in _line(own.line):
             denied = of_it[other.same_side] if agreed else caption.clip.words & other.denying
             heard = other.side == own.side or denied
@@ -246,6 +247,15 @@ def _line(number: int) -> tuple[Quality, ...]:
     return tuple(one for known in qualities().values() for one in known if one.line == number)
 
 
+@cache
+def _others_of(axis: str) -> frozenset[str]:
+    """What has no other side: birds that sing do not speak, nor is interference acoustic."""
+    if axis == "genre":
+        return frozenset(map(meaning_of, words("not_musical")))
+    others = (noun.word for noun in nouns().values() if noun.sort not in _NOUNS_OF_PERSONS)
+    return frozenset(map(meaning_of, others)) if axis == "voice" else frozenset()
+
+
 def _may_change(caption: ReferenceCaption, said: Quality) -> bool:
     """Whether a caption takes a side once, and another reference, where there is one, takes the
     same: one may be mistaken."""
@@ -254,9 +264,9 @@ def _may_change(caption: ReferenceCaption, said: Quality) -> bool:
     times = sum(word in said.same_side for word in own)
     if times > sum(word in said.same_side for word in said.phrase):
         return False
-    if said.gendered:
+    if said.axis == "gender":
         return _GENDERED.isdisjoint(own) and not _VOCAL.isdisjoint(map(meaning_of, own))
-    return said.sure or not others or bool(said.same_side & elsewhere)
+    return said.axis in words("sure") or not others or bool(said.same_side & elsewhere)
 
 
 def change_counts(captions: CaptionSet) -> Iterator[CorruptedPair]:

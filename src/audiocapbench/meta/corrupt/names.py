@@ -11,6 +11,7 @@ from audiocapbench.meta.corrupt.captions import (
     JOINING,
     PREPOSITIONS,
     PRONOUNS,
+    SAID_BEFORE,
     CaptionSet,
     CorruptedPair,
     ReferenceCaption,
@@ -42,6 +43,9 @@ _ALONE = {
 _PLACING = frozenset("in near nearby outside inside loudly continuously twice".split())
 _LONGEST_PLACE = 7
 _DESCRIBING = splitting.ATTRIBUTES | words("ages")
+_LIKENING = words("likening")
+_GOING_WITH_ALL = JOINING | DETERMINERS | PREPOSITIONS | splitting.ATTRIBUTES | _LEADING
+_ANYTHING = 3  # families of which a word is said that goes with any of them
 _FEWEST_KEPT = 3  # a caption exchanged as a whole is another clip's
 _LEADING_NOUN = DETERMINERS | splitting.COUNTS | {"of"}
 _HELPERS = frozenset({"is", "are", "was", "were"})
@@ -67,10 +71,11 @@ def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
             continue
         # Where it is done belongs to it: "walks through the grass".
         rest = tuple(takewhile(lambda word: word not in JOINING, tokens[end:]))
-        if rest[:1] and rest[0] in PREPOSITIONS and _is_place(rest):
+        how = bool(rest) and (rest[0] in _PLACING or rest[0].endswith("ly"))
+        where = rest[how and rest[0] not in PREPOSITIONS :]
+        if where and where[0] in PREPOSITIONS and _is_place(where):
             end, rest = end + len(rest), ()
-        how = not rest or rest[0] in _PLACING or rest[0].endswith("ly")
-        if not how or (helper and (deed in ("are", "were")) != many):
+        if (rest and not how) or (helper and (deed in ("are", "were")) != many):
             continue
         if _is_shared(tokens, end, rest):
             continue
@@ -142,7 +147,7 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
         for caption, start, end in own:
             lead, before = (",", ",", *caption.tokens[:start])[-2:]
             sentence = sentence_of(caption.tokens, start)
-            hangs = sentence[0].endswith("ing") and "," in (lead, before)
+            hangs = (sentence[0].endswith("ing") and "," in (lead, before)) or "so" in sentence
             after = takewhile(lambda word: word != ".", caption.tokens[start:])
             whole = len(caption.tokens) - (end - start) < _FEWEST_KEPT
             if hangs or whole or not PRONOUNS.isdisjoint(after):
@@ -168,6 +173,11 @@ def _drawn(pool: list[Tokens], caption: ReferenceCaption, start: int) -> Iterabl
 def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every name of a sound, as in "engine sounds", given for that of another clip's."""
     places = defaultdict[tuple[str, ...], list[tuple[ReferenceCaption, int, int]]](list)
+    led = defaultdict[str, set[str]](set)  # what a word before a name is said of
+    for caption in captions.captions:
+        for before, word in pairwise(caption.tokens):
+            if word in names():
+                led[before].add(names()[word][1])
     for caption in captions.captions:
         for place, head in enumerate(caption.tokens):
             sorts = [*takewhile(bool, map(_sort_of, reversed(caption.tokens[:place])))]
@@ -175,8 +185,12 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
             after = (*caption.tokens, ",")[place + 1]
             leads = before in _LEADING or (before == "of" and lead in _HEADS)
             told = (leads or _is_quality(before)) and after in JOINING
-            if head in _HEADS and sorts:
-                places[head, *sorts].append((caption, place - len(sorts), place))
+            start = place - len(sorts)
+            said = caption.tokens[start - 1] if start else ","
+            # "Combustion engine noise": combustion goes with engines alone.
+            free = said in _GOING_WITH_ALL or _is_quality(said) or len(led[said]) >= _ANYTHING
+            if head in _HEADS and sorts and free and after not in _LIKENING:
+                places[head, *sorts].append((caption, start, place))
             elif head in _ALONE and told and _is_told_once(caption.tokens, place):
                 places[_ALONE[head],].append((caption, place, place + 1))
     for own in places.values():
@@ -189,7 +203,8 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
 
 
 def _is_quality(word: str) -> bool:
-    return any(one.phrase == (word,) for one in qualities().get(word, ()))
+    known = qualities().get(word.lower(), ())
+    return any(one.phrase == (word.lower(),) and one.frame in SAID_BEFORE for one in known)
 
 
 def _is_told_once(tokens: Tokens, place: int) -> bool:
