@@ -8,6 +8,9 @@ on every corpus score.
 
 Ratios are of processor time. On two cores that ten others used, 1,045 x 5, ``published`` was 28 and
 45 times as fast in two runs, and ``coco_tokens`` 7.5 and 9.5.
+
+Since then ours takes .24 s in place of .27 (.10 of it the import of NumPy) and .12 in place of .155
+in turns; the originals took 9.6 to 19 s and 1.6 to 2.1 s: 41 to 79, and 12 to 18 times as much.
 """
 
 import argparse

@@ -8,7 +8,6 @@ takes it off again, so that what was written is what is read.
 import json
 import os
 import re
-import secrets
 import shutil
 import sys
 import tomllib
@@ -55,7 +54,7 @@ def write_file(path: Path, content: str | bytes, *, private: bool = False) -> in
 def _replace(target: Path, data: bytes, mode: int) -> None:
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(None, "Permission denied")
-    beside = target.with_name(f".audiocapbench-{secrets.token_hex(6)}.part")
+    beside = target.with_name(f".audiocapbench-{os.urandom(6).hex()}.part")
     try:
         made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with open(made, "wb") as stream:

@@ -83,7 +83,8 @@ def _read_lexicon(corpus: Corpus) -> _Lexicon:
     is_predicted = np.zeros(len(corpus.sentences.lengths), dtype=bool)
     is_predicted[corpus.predictions] = True
     words = corpus.sentences.ids[np.repeat(is_predicted, corpus.sentences.lengths)]
-    predicted = np.unique(stems[words])
+    # ``np.unique`` would import all of ``numpy.ma``.
+    predicted = np.flatnonzero(np.bincount(stems[words]))
     distinct = list(numbers)
     pairs = synonym_pairs([distinct[number] for number in predicted], distinct)
     owners, synonyms = predicted[pairs[:, 0]], pairs[:, 1]
@@ -209,9 +210,9 @@ def rouge_l_coco(predictions: Sequence[str], references: Sequence[Sequence[str]]
     The best precision and the best recall may come from different references, as in the original.
     An empty prediction scores 0, also against an empty reference, where the original gives 1.
     """
-    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokenize
+    from audiocapbench.metrics.ptb.tokenizer import TOKENIZER, tokens_of_all
 
-    corpus = read_corpus(predictions, references, tokenize)
+    corpus = read_corpus(predictions, references, tokens_of_all)
     precision, recall = score_samples(corpus, corpus.sentences, _best_shares, columns=2).T
     weight = recall + _ROUGE_BETA**2 * precision
     samples = ratio((1 + _ROUGE_BETA**2) * precision * recall, weight)

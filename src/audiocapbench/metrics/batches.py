@@ -98,11 +98,15 @@ class Batch(NamedTuple):
 def read_corpus(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
-    tokenize: Callable[[str], Sequence[str]] | None = None,
+    cut: Callable[[Sequence[str], str], list[str]] | None = None,
 ) -> Corpus:
-    """Check and intern a corpus; words are ``text.lower().split()`` unless cut otherwise."""
+    """Check and intern a corpus.
+
+    Words are ``text.lower().split()`` unless ``cut`` gives others: those of some texts, with the
+    end that it is given behind those of each.
+    """
     check_captions(predictions, references)
-    return _intern(tuple(predictions), tuple(map(tuple, references)), tokenize)
+    return _intern(tuple(predictions), tuple(map(tuple, references)), cut or _split)
 
 
 def number_things(things: Iterable[Thing]) -> dict[Thing, int]:
@@ -196,7 +200,7 @@ def common_length(first: list[int], second: list[int]) -> int:
 def _intern(
     predictions: tuple[str, ...],
     references: tuple[tuple[str, ...], ...],
-    tokenize: Callable[[str], Sequence[str]] | None,
+    cut: Callable[[Sequence[str], str], list[str]],
 ) -> Corpus:
     samples = number_things(zip(predictions, references, strict=True))
     predicted = [prediction for prediction, _ in samples]
@@ -207,8 +211,7 @@ def _intern(
     ids, lengths, left = [np.zeros(words[_END], np.int32)], [np.zeros(0, np.int64)], iter(texts)
     # Words of some texts at a time: those of all would take twenty times as much.
     while some := list(islice(left, _TEXTS_AT_ONCE)):
-        flat = _split(some) if tokenize is None else _tokens(some, tokenize)
-        numbers = np.fromiter(map(words.__getitem__, flat), dtype=np.int32)
+        numbers = np.fromiter(map(words.__getitem__, cut(some, _END)), dtype=np.int32)
         lengths.append(np.diff(np.flatnonzero(numbers == 0), prepend=-1) - 1)
         ids.append(numbers[numbers > 0] - 1)
     return Corpus(
@@ -221,17 +224,12 @@ def _intern(
     )
 
 
-def _split(texts: Sequence[str]) -> list[str]:
+def _split(texts: Sequence[str], end: str) -> list[str]:
     """The words of texts, with an end behind those of each; of all at once where none has a NUL."""
     joined = "\0".join(texts).lower()
     if joined.count("\0") < len(texts):
-        return f"{joined}\0".replace("\0", f" {_END} ").split()
-    return [word for text in texts for word in (*text.lower().split(), _END)]
-
-
-def _tokens(texts: Sequence[str], tokenize: Callable[[str], Sequence[str]]) -> Iterator[str]:
-    """The same of texts that are cut otherwise."""
-    return chain.from_iterable((*tokenize(text), _END) for text in texts)
+        return f"{joined}\0".replace("\0", f" {end} ").split()
+    return [word for text in texts for word in (*text.lower().split(), end)]
 
 
 def _numbers_of(things: Iterable[Thing], numbers: dict[Thing, int]) -> IntArray:

@@ -101,16 +101,15 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
         return MetricResult.of_means("cider_d", signature, np.zeros(0))
     owners, referred = corpus.pairs()
     predicted = corpus.predictions[corpus.place][owners]
-    similarity = np.zeros(len(owners))
+    similarity, parts = np.zeros(len(owners)), list(in_parts(corpus))
     for ngrams in number_ngrams(corpus):
         documents = np.zeros(ngrams.size)
-        for part in in_parts(corpus):
-            sentences, numbers = ngrams.of(part.references)
-            keys, _ = ngrams.distinct(part.owners[sentences], numbers)
+        matches = [ngrams.match(part) for part in parts] if len(parts) == 1 else None
+        for part, found in zip(parts, matches or map(ngrams.match, parts), strict=True):
+            keys, _ = ngrams.distinct(part.owners[found.pairs], found.referred)
             documents += np.bincount(keys % ngrams.size, minlength=ngrams.size)
         rarity = np.log(float(len(predictions))) - np.log(np.maximum(documents, 1))
-        for part in in_parts(corpus):
-            found = ngrams.match(part)
+        for part, found in zip(parts, matches or map(ngrams.match, parts), strict=True):
             ours = found.predicted_counts * rarity[found.predicted]
             theirs = found.referred_counts * rarity[found.referred]
             norms = np.sqrt(np.bincount(found.samples, ours**2, len(part.predictions)))
@@ -130,12 +129,12 @@ def cider_d(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
 def _read_parts(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Corpus:
     """The corpus in tokens; those with no-break spaces are split, which ROUGE-L does not do."""
-    from audiocapbench.metrics.ptb.tokenizer import parts_of, tokenize
+    from audiocapbench.metrics.ptb.tokenizer import parts_of_all, tokens_of_all
 
-    corpus = read_corpus(predictions, references, tokenize)
-    if not any("\u00a0" in word for word in corpus.words):
+    corpus = read_corpus(predictions, references, tokens_of_all)
+    if "\u00a0" not in "".join(corpus.words):
         return corpus
-    return read_corpus(predictions, references, parts_of)
+    return read_corpus(predictions, references, parts_of_all)
 
 
 class Part(NamedTuple):
@@ -176,7 +175,9 @@ class Ngrams(NamedTuple):
         owners, places = ranges(starts, np.maximum(ends - starts, 0))
         return owners, self.numbers[places]
 
-    def distinct(self, owners: IntArray, numbers: NDArray[np.int32]) -> tuple[IntArray, IntArray]:
+    def distinct(
+        self, owners: IntArray, numbers: NDArray[np.integer[Any]]
+    ) -> tuple[IntArray, IntArray]:
         """Those of each owner, as its place times ``size`` plus the number, and how many each."""
         keys = owners * self.size
         keys += numbers
@@ -184,14 +185,21 @@ class Ngrams(NamedTuple):
         begins = np.flatnonzero(np.concatenate([keys[:1] >= 0, keys[1:] != keys[:-1]]))
         return keys[begins], np.diff(begins, append=len(keys))
 
-    def match(self, part: Part) -> NgramMatches:
+    def match(self, part: Part, *, only_predicted: bool = False) -> NgramMatches:
+        """``only_predicted`` leaves out n-grams of references that are predicted of no sample."""
         ours, our_counts = self.distinct(*self.of(part.predictions))
-        theirs, their_counts = self.distinct(*self.of(part.references))
-        samples, pairs = ours // self.size, theirs // self.size
-        predicted, referred = ours - samples * self.size, theirs - pairs * self.size
-        # Few are predicted of any sample, and only those are looked for in their own.
+        samples = ours // self.size
+        predicted = ours - samples * self.size
         is_predicted = np.zeros(self.size, dtype=bool)
         is_predicted[predicted] = True
+        owners, numbers = self.of(part.references)
+        if only_predicted:
+            kept = is_predicted[numbers]
+            owners, numbers = owners[kept], numbers[kept]
+        theirs, their_counts = self.distinct(owners, numbers)
+        pairs = theirs // self.size
+        referred = theirs - pairs * self.size
+        # Few are predicted of any sample, and only those are looked for in their own.
         hits = np.flatnonzero(is_predicted[referred])
         keys = part.owners[pairs[hits]] * self.size + referred[hits]
         slots = np.searchsorted(ours, keys)
@@ -222,7 +230,7 @@ def in_parts(corpus: Corpus) -> Iterator[Part]:
     owners, references = corpus.pairs()
     tokens = np.cumsum(corpus.sentences.lengths[references])
     cuts = owners[np.flatnonzero(np.diff(tokens // _TOKENS_AT_ONCE)) + 1]
-    bounds = [0, *np.unique(cuts[cuts > 0]).tolist(), len(corpus.place)]
+    bounds = [*sorted({0, *cuts.tolist()}), len(corpus.place)]
     for first, last in pairwise(bounds):
         pairs = slice(*np.searchsorted(owners, [first, last]).tolist())
         predictions = corpus.predictions[corpus.place[first:last]]
@@ -235,9 +243,10 @@ def count_matches(corpus: Corpus) -> FloatArray:
     table = np.zeros((len(corpus.place), ORDERS + 2))
     if not len(table):
         return table
+    parts = list(in_parts(corpus))
     for ngrams in number_ngrams(corpus):
-        for part in in_parts(corpus):
-            found = ngrams.match(part)
+        for part in parts:
+            found = ngrams.match(part, only_predicted=True)
             most = np.zeros(len(found.samples), dtype=np.int64)
             np.maximum.at(most, found.slots, found.referred_counts[found.hits])
             clipped = np.minimum(most, found.predicted_counts)

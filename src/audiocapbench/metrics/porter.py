@@ -16,9 +16,10 @@ _IRREGULAR, _STEP_2, _STEP_3, _STEP_4 = (
     {old: new for old, _, new in (rule.partition(">") for rule in rules.split())}
     for rules in _LISTS.values()
 )
-_SIZES = sorted({len(old) for rules in (_STEP_2, _STEP_3, _STEP_4) for old in rules}, reverse=True)
+_SUFFIXES = tuple({*_STEP_2, *_STEP_3, *_STEP_4})
+_SIZES = sorted(set(map(len, _SUFFIXES)), reverse=True)
 # How a word ends that any rule after those for plurals, -ed and -ing can change.
-_LATER = tuple({*"eiyl", *_STEP_2, *_STEP_3, *_STEP_4})
+_LATER = (*"eiyl", *_SUFFIXES)
 
 
 def stem(word: str) -> str:
@@ -80,13 +81,14 @@ def _ends_in_short_syllable(base: str) -> bool:
 
 def _replace(word: str, rules: dict[str, str], least: int) -> str:
     """Apply the first rule whose suffix fits, if what is left of the word measures so much."""
-    # Of two that end alike, the longer stands first.
-    old = next((word[-size:] for size in _SIZES if word[-size:] in rules), None)
-    if old is None:
+    if not word.endswith(_SUFFIXES):
         return word
-    base = word[: -len(old)]
-    applies = _measure(base) >= least and (old != "ion" or base[-1] in "st")
-    return base + rules[old] if applies else word
+    for size in _SIZES:  # of two that end alike, the longer stands first
+        if (old := word[-size:]) in rules:
+            base = word[:-size]
+            applies = _measure(base) >= least and (old != "ion" or base[-1] in "st")
+            return base + rules[old] if applies else word
+    return word
 
 
 def _plural(word: str) -> str:

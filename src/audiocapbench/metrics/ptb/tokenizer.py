@@ -8,7 +8,7 @@ time: a rule that could scan far ahead in vain has a guard.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from string import ascii_letters, ascii_lowercase, digits
 
@@ -153,6 +153,8 @@ _SPLIT_WORDS = "cannot gonna gotta lemme gimme wanna".split()
 _WITH_PERIOD = " ".join(words for name, words in ABBREVIATIONS.items() if name != "openers").split()
 _NOT_PLAIN = {f"{word}." for word in (*_SPLIT_WORDS, *_WITH_PERIOD, *ascii_lowercase)}
 _NOT_PLAIN |= set(_SPLIT_WORDS)
+_LETTERS_AND_SPACE = f"{ascii_letters} ".encode()
+_NOT_LAST = {word.removesuffix(".") for word in _NOT_PLAIN}
 
 
 def tokenize(text: str) -> list[str]:
@@ -161,11 +163,6 @@ def tokenize(text: str) -> list[str]:
     The text counts as one line that nothing follows: line breaks in it are spaces. A token may
     contain no-break spaces (``1 1/2`` is one token), as in the original.
     """
-    simple = text.replace(", ", " ").removesuffix(".")
-    if simple.isascii() and simple.replace(" ", "").isalpha():
-        words = simple.lower().split()
-        if _NOT_PLAIN.isdisjoint((*words, f"{words[-1]}.")):
-            return words
     # The line break is what rules see behind the last token.
     shape = shape_of(text) + "\n"
     tokens: list[str] = []
@@ -190,9 +187,30 @@ def tokenize(text: str) -> list[str]:
     return tokens
 
 
-def parts_of(text: str) -> list[str]:
-    """Tokens for BLEU and CIDEr, which split those that have no-break spaces; ROUGE-L does not."""
-    return " ".join(tokenize(text)).split()
+def tokens_of_all(texts: Sequence[str], end: str) -> list[str]:
+    """The tokens of texts, with an end behind those of each; plain ones are cut all at once."""
+    simple = "\n".join(texts).replace(", ", " ").replace(".\n", "\n").removesuffix(".")
+    odd = simple.encode(errors="replace").translate(None, _LETTERS_AND_SPACE).split(b"\n")
+    simple = simple.lower()
+    lines = simple.split("\n")
+    if len(lines) != len(texts):
+        return [token for text in texts for token in (*tokenize(text), end)]
+    split = [word for word in _SPLIT_WORDS if word in simple]
+    tokens: list[str] = []
+    plain: list[str] = []
+    for text, line, others in zip(texts, lines, odd, strict=True):
+        is_plain = not others and line.rpartition(" ")[2] not in _NOT_LAST
+        if is_plain and not (split and any(word in line for word in split)):
+            plain += (line, end)
+        else:
+            tokens += (*" ".join(plain).split(), *tokenize(text), end)
+            plain.clear()
+    return [*tokens, *" ".join(plain).split()]
+
+
+def parts_of_all(texts: Sequence[str], end: str) -> list[str]:
+    """The same for BLEU and CIDEr, which split tokens at no-break spaces; ROUGE-L does not."""
+    return " ".join(tokens_of_all(texts, end)).split()
 
 
 def _next_token(text: str, shape: str, position: int, ahead: _Ahead) -> tuple[str, int]:
