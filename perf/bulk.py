@@ -5,9 +5,10 @@
 Captions are made up. The store is one that ``perf/view.py --keep`` made; without it nothing is said
 of ``view``. Goals are of 60,000 captions, 200 models and 20,000 clips: fewer have their share.
 
-On two busy cores a site of 200 models on 100 clips takes 32 s, and took 45 s when it read each run
-four times. The command ``import`` of 20,000 captions takes 8.8 to 9.8 s and 265 MB beside 12.8 to
-14.5 s before, when SQLAlchemy handled each row and cycles were looked for all the time.
+On two busy cores a site of 200 models on 100 clips takes 27 to 30 s; it took 32 s before samples
+were written at once, and 45 s when it read each run four times. The command ``import`` of 20,000
+captions takes 8.8 to 9.8 s and 265 MB beside 12.8 to 14.5 s before, when SQLAlchemy handled each
+row and cycles were looked for all the time.
 """
 
 import argparse

@@ -108,8 +108,19 @@ class Ranking:
 
     def reordered(self, order: Sequence[int]) -> "Ranking":
         at = {place: number for number, place in enumerate(order)}
-        pairs = (replace(one, first=at[one.first], second=at[one.second]) for one in self.pairs)
-        return replace(self, places=tuple(map(self.places.__getitem__, order)), pairs=tuple(pairs))
+        pairs = tuple(  # ``replace`` takes ten times as long, and 200 models have 20,000 pairs
+            PairTest(
+                at[one.first],
+                at[one.second],
+                one.n,
+                one.difference,
+                one.p,
+                one.p_adjusted,
+                one.different,
+            )
+            for one in self.pairs
+        )
+        return replace(self, places=tuple(map(self.places.__getitem__, order)), pairs=pairs)
 
 
 @dataclass(frozen=True, slots=True)

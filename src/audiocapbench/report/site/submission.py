@@ -7,7 +7,7 @@ can be computed is computed anew by ``check``.
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -32,7 +32,7 @@ from audiocapbench.report.page.report_data import gather, summaries_of
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import Signature
-from audiocapbench.store import Run, RunSpec, Store
+from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import AnswerRecord, dump_record, parse_record
 from audiocapbench.table.escape_controls import escape_controls
@@ -196,7 +196,7 @@ def make_submission(
     content = {name: getattr(run, name) for name in ("model", "benchmark", "contract")} | {
         "dataset": Benchmark("", Path(), table.samples, traits=table.traits).fingerprint,
         "traits": table.traits.to_dict(),
-        "samples": [asdict(_unheard(sample)) for sample in table.samples],
+        "samples": [dump_record(_unheard(sample)) for sample in table.samples],
         "missing": list(map(dict, table.missing)),
         "parameters": dict(run.parameters),
         "made_by": run.made_by,
@@ -291,10 +291,11 @@ def check_submissions(
         outcomes, known = own.outcomes, first[own.board]
         head = (own.benchmark, own.dataset, own.model, own.parameters, own.contract)
         spec = RunSpec(*head, tuple(one.sample_id for one in outcomes), kind="imported")
-        run = store.begin_run(spec, dataset_of(own.opened), fresh=True)
+        samples = dataset_of(own.opened)
+        run = store.begin_run(spec, samples, fresh=True)
         store.add_records(run.id, list(map(AnswerRecord, outcomes)))
         store.add_judgements(run.id, [one for one in verdicts if one.judge != _ELEMENTS])
-        made = _score(store, run, names[own.board]) | {one.judge for one in verdicts}
+        made = _score(store, run, names[own.board], samples) | {one.judge for one in verdicts}
         claims = [one for one in own.scores if one.scorer not in made]
         table = reader.read(store.run(run.id))
         problems = _differences(table, [one for one in own.scores if one.scorer in made])
@@ -322,18 +323,18 @@ def look_alikes(checked: Iterable[CheckedSubmission]) -> list[str]:
     ]
 
 
-def _score(store: Store, run: Run, names: Collection[str]) -> set[str]:
+def _score(store: Store, run: Run, names: Collection[str], samples: Dataset) -> set[str]:
     """Compute what of these scores needs nothing but the texts; the names of what was."""
     known = {name: METRICS.get(name) for name in sorted(names) if name != _ELEMENTS}
     # With options a metric could be one of a file or a download.
     texts = [name for name, one in known.items() if one and not one.needs and not one.hears]
     made = set(texts)
     try:
-        score_run(store, run, texts)
+        score_run(store, run, texts, samples)
     except MetricError:
         for name in texts:
             try:
-                score_run(store, run, [name])
+                score_run(store, run, [name], samples)
             except MetricError:  # its weights are not here
                 made.remove(name)
     if _ELEMENTS in names:
