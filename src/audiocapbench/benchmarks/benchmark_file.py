@@ -75,12 +75,8 @@ def published_results(
     return PublishedResults(
         str(benchmark),
         "; ".join(dict.fromkeys(f"{one.system}: {one.source} ({one.date})" for one in given)),
-        code="",
-        judge="",
-        counts={"all": given[0].samples},
-        composition=(),
-        misfits=(),
-        rows=tuple(rows),
+        {"all": given[0].samples},
+        tuple(rows),
         variant=", ".join(dict.fromkeys(one.variant for one in given)),
         recomputed=f"recomputed here, scores differ by at most {max(off):.1g}" if off else "",
     )

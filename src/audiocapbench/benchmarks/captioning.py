@@ -109,12 +109,12 @@ class PublishedResults:
 
     benchmark: str
     source: str
-    code: str
-    judge: str
     counts: Mapping[str, int]
-    composition: tuple[Mapping[str, str | int], ...]
-    misfits: tuple[Mapping[str, str], ...]
     rows: tuple[PublishedRow, ...]
+    code: str = ""
+    judge: str = ""
+    composition: tuple[Mapping[str, str | int], ...] = ()
+    misfits: tuple[Mapping[str, str], ...] = ()
     variant: str = ""  # how its metrics were computed, where they are not ours
     recomputed: str = ""
 
