@@ -127,6 +127,8 @@ def test_a_sub_task_in_the_names_of_several_models_keeps_them_apart(silent: Path
     assert done.returncode == 0, done.stderr
     models = [one["model"] for one in json.loads(done.stdout)["reports"]]
     assert models == ["a-long.jsonl, a_short.csv", "b-long.jsonl"]
+    assert "b-long.jsonl is taken for answers to long, by its name; write all=b" in done.stderr
+    assert "by its name" not in probe(silent, "long=b-long.jsonl", "a.jsonl").stderr
 
 
 def test_two_files_of_one_sub_task_are_not_one_model(silent: Path) -> None:

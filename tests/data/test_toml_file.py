@@ -68,16 +68,23 @@ size = 9
     ]
 
 
-def test_a_list_with_wrong_parts_is_not_also_said_to_lack_them(tmp_path: Path) -> None:
-    class Parts(TomlTable, frozen=True):
-        part: Annotated[tuple[Part, ...], Field(min_length=2)]
+class Parts(TomlTable, frozen=True):
+    part: Annotated[tuple[Part, ...], Field(min_length=2)]
 
+
+def test_a_list_with_wrong_parts_is_not_also_said_to_lack_them(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("[[part]]\n[[part]]\nsize = 'x'\n")
     with pytest.raises(DatasetError) as caught:
         read_toml(tmp_path / "a.toml", Parts, DatasetError)
     assert str(caught.value).splitlines() == [
         f"{tmp_path / 'a.toml'} line 3: part 2: size: is 'x': input should be a valid integer"
     ]
+
+
+def test_a_table_in_the_place_of_several_is_told_how_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("[part]\nsize = 1\n")
+    with pytest.raises(DatasetError, match=r"line 1: part: is one table.*write \[\[part\]\]"):
+        read_toml(tmp_path / "a.toml", Parts, DatasetError)
 
 
 @pytest.mark.parametrize(

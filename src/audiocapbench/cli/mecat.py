@@ -235,11 +235,12 @@ def _read_files(
     """The answers of models, and all that they were asked."""
     from audiocapbench.benchmarks.mecat.dataset import read_items
     from audiocapbench.benchmarks.mecat.groups import PARTS
-    from audiocapbench.data.predictions import PredictionFile
+    from audiocapbench.data.predictions import PredictionFile, guessed_parts
     from audiocapbench.report.mecat.answers import answers_of_files
 
     names = list(map(str, files))
     given = [PredictionFile.named(name, PARTS[benchmark]).path for name in names]
     options.refuse_overwriting(out, [references, *given])
+    say(*guessed_parts(names, PARTS[benchmark]))
     items = read_items(benchmark, references)
     return answers_of_files(names, items, benchmark), items

@@ -122,7 +122,7 @@ def _import(
     """Keep predictions as a run, where judges find them; returns whether there were bad lines."""
     from audiocapbench import plan, store
     from audiocapbench.benchmarks import corpora, registry
-    from audiocapbench.data.predictions import PredictionFile
+    from audiocapbench.data.predictions import PredictionFile, guessed_parts
     from audiocapbench.engine.importing import import_run, model_name, read_files
 
     predictions, references = files.predictions or [], files.references
@@ -135,6 +135,7 @@ def _import(
     paths = [PredictionFile.named(one, about.parts).path for one in predictions]
     inputs = [options.store_file(session.store), *paths, *filter(None, [references])]
     options.refuse_overwriting(out.per_sample, inputs)
+    say(*guessed_parts(predictions, about.parts))
     named = files.model is not None or given.head or given.system
     model = model_name(files.model if named else paths[0].stem, given)
     with store.Store.open(session.store) as kept:
@@ -180,7 +181,7 @@ def _score_files(
     from audiocapbench.benchmarks.mecat.groups import PARTS, TRAITS
     from audiocapbench.benchmarks.traits import METRICS, base_name
     from audiocapbench.data.columns import Reading
-    from audiocapbench.data.predictions import PredictionFile, read_predictions
+    from audiocapbench.data.predictions import PredictionFile, guessed_parts, read_predictions
     from audiocapbench.data.row import read_references
     from audiocapbench.library.scoring import ScoreResult
     from audiocapbench.metrics.registry import take_several
@@ -190,6 +191,7 @@ def _score_files(
     plain = base_name(benchmark)
     sources = [PredictionFile.named(one, PARTS.get(plain, ())) for one in files.predictions or ()]
     path = sources[0].path
+    say(*guessed_parts(files.predictions or (), PARTS.get(plain, ())))
     by_row = references.resolve() == path.resolve()
     filed = benchmark_file.find_file(benchmark) and open_benchmark(
         benchmark, references=references, by_row=by_row

@@ -114,6 +114,15 @@ class PredictionFile(NamedTuple):
         return cls(path, words.pop() if words else None)
 
 
+def guessed_parts(files: Iterable[str], parts: Sequence[str]) -> Iterator[str]:
+    """What to say of files that are taken for one sub-task by a word of their names."""
+    for text in files:
+        path, part, _ = PredictionFile.named(text, parts)
+        if part is not None and text == str(path) and path.stem.lower() != part:
+            every = f"write {_ALL}={path} if it answers every sub-task"
+            yield f"{path} is taken for answers to {part}, by its name; {every}."
+
+
 def read_predictions(
     files: Path | Sequence[PredictionFile],
     system: str | None = None,

@@ -116,6 +116,8 @@ def _said(
         elif kind == "extra_forbidden":
             near = did_you_mean(str(keys[-1]), _known(model, keys), "keys here are")
             what = f"is no key{near}"
+        elif kind == "tuple_type" and isinstance(here, dict) and one["loc"] == tuple(keys):
+            what = f"is one table, and may be several: write [[{'.'.join(map(str, keys))}]]"
         elif kind != "value_error":
             what = "is no key: " if "[key]" in one["loc"] else f"is {one['input']!r:.60}: "
             wants = words[:1].lower() + words[1:]
