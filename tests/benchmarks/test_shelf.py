@@ -512,6 +512,7 @@ def test_a_wrong_split_or_column_of_a_repository_is_one_sentence(
         ('references = "raw_text"', 'references = "raw"', "has no column 'raw'"),
         ('split = "test"', 'split = "test"\nkeep = {lang = "en"}', "no column 'lang'; it has"),
         ('split = "test"', 'split = "test"\nkeep = {text = "x"}', "no row has text = 'x'"),
+        ('id = "index"', 'id = "datasetname"', "for the id: in [columns] id=COLUMN"),
         (
             'audio = "audio"',
             'audio = "{index}.wav"',

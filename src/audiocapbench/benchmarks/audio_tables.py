@@ -305,7 +305,7 @@ def _column_note(columns: Columns, named: Mapping[str, str]) -> str:
     chosen.setdefault("id", "the clip's file name, or its row")
     told = ", ".join(f"{role}={one}" for role, one in chosen.items() if role in named)
     guessed = ", ".join(f"{role}={one}" for role, one in chosen.items() if role not in named)
-    hint = "; name others in brackets: '…[references=COLUMN+COLUMN,id=COLUMN]'"
+    hint = "; name others: '…[references=COLUMN+COLUMN,id=COLUMN]'"
     notes = [f"columns: {told}" if told else "", f"guessed: {guessed}{hint}" if guessed else ""]
     return "; ".join(filter(None, notes))
 

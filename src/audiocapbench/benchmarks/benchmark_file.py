@@ -43,6 +43,7 @@ NEW = "benchmark.toml"
 _TAKEN = ("demo", AUDIOCAPBENCH, CUSTOM_NAME, CAPTION, QA)
 _SHELF = files("audiocapbench.benchmarks").joinpath("shelf")
 _OF_A_FILE = re.compile(r"(.+\.py(?=:)|.+\.toml$)")
+_BRACKETS = re.compile(r"'…\[([^\]]*)\]'")
 _IN_PATTERN = re.compile(r"\{([^{}]*)\}")
 
 
@@ -133,18 +134,17 @@ def open_file(
     if references is not None:
         found = _of_references(file, references, by_row=by_row)
     elif file.data.hub is not None and data is None:
-        opened = audio_tables.open_hub(
-            file.data.target,
-            file.mapped(),
-            how,
-            keep=file.data.keep,
-            needed=names_of(file.columns.get("options", ())),
-            out=out,
-            download=fetch,
-        )
+        needed = names_of(file.columns.get("options", ()))
+        where: Any = {"keep": file.data.keep, "needed": needed, "out": out, "download": fetch}
+        try:
+            opened = audio_tables.open_hub(file.data.target, file.mapped(), how, **where)
+        except DatasetError as error:
+            if not any(_BRACKETS.search(str(one)) for one in error.args):
+                raise
+            raise DatasetError(*(_as_in_file(str(one)) for one in error.args)) from None
         if opened is None:
             raise DatasetError(f"{file.data.target}: holds no clip")
-        found = captioning(file.name, *opened, *asked)
+        found = captioning(file.name, opened[0], map(_as_in_file, opened[1]), *asked)
     else:
         found = captioning(file.name, *_folder(file, path, label, data, **clips), *asked)
     untried = f"{file.name} is unverified: nobody has opened the real data by its file"
@@ -158,6 +158,11 @@ def open_file(
         raise BenchmarkError(f"{label}: {error}") from None
     _check_expected(file, label, made, heard=references is None)
     return file.asked(found, label, rotate=True) if rotate == "yes" else made
+
+
+def _as_in_file(words: str) -> str:
+    """A hint on columns as a file takes them, and not in brackets."""
+    return _BRACKETS.sub(r"in [columns] \1", words)
 
 
 def _downloaded(file: BenchmarkFile, label: str, out: Path | None, *, download: bool) -> Path:
