@@ -110,7 +110,7 @@ def test_a_good_annotation_passes_every_rule_in_every_domain() -> None:
         ({"Main_Caption": "None"}, "wording", "single word"),
         ({"Main_Caption": "Stock prices fell sharply again."}, "likeness", "unlike its other"),
         ({"Sound_Caption": "A dog barks through heavy distor"}, "wording", "cut off"),
-        ({"Sound_Caption": "Event taxonomy and spatial relationships"}, "wording", "prompt's own"),
+        ({"Sound_Caption": "No parentheses may be used in the text."}, "wording", "reads like"),
         ({"Sound_Caption": "A dog barks, classified as 00A."}, "wording", "prompt's own"),
         ({"Sound_Caption": "After three seconds a dog barks."}, "wording", "technical figure"),
         ({"Sound_Caption": "A dog barks beside Lena Brook."}, "wording", "names somebody"),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
-from audiocapbench.annotate.stage import NONE, Annotation, prompt
+from audiocapbench.annotate.stage import NONE, Annotation
 from audiocapbench.benchmarks.mecat.claims import claims
 from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.metrics.elements.splitting import split, words_that_are
@@ -145,17 +145,6 @@ def _is_half(word: str) -> bool:
     return not _is_english(word) and begins_a_word(word) and word not in _CLIPPED
 
 
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    """Three words on end, of those that mean something."""
-    words = [one for one in plain_words(text).split() if one not in _STOP]
-    runs = zip(words, words[1:], words[2:], strict=False)
-    return frozenset(one for one in runs if "sound" not in one)
-
-
-_EXAMPLES = _READ["example"].sub(" ", prompt("mecat_merge")[0]).splitlines()
-_PROMPT = frozenset[tuple[str, ...]]().union(*map(_runs, _EXAMPLES))
-
-
 def wording(case: ClipCase) -> Iterator[str]:
     """Texts are as long as a view's are, whole, and of what is heard alone."""
     for name, text in case.annotation.texts():
@@ -183,7 +172,6 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
         "is a question": is_caption and bare.rstrip().endswith("?"),
         "has a heading": plain_words(plain(text)) != plain_words(text),
         "has parentheses": _READ["bracket"].search(text),
-        "is the prompt's own text": is_caption and not _PROMPT.isdisjoint(_runs(text)),
     }
     for what, pattern in _FAULTS.items():
         found[what] = pattern.search(bare if what in _EVERYWHERE else own)
@@ -218,7 +206,7 @@ def _compared() -> tuple[list[str], Vectors, Vectors]:
     """Vectors of our own texts that are no captions, with their kinds, and those of captions."""
     lists = read_lists(_LISTS[0], "no_captions.toml")
     real = lists.pop("captions").strip().splitlines()
-    texts = [(kind, one) for kind, own in lists.items() for one in own.strip().splitlines()]
+    texts = [(kind, one) for kind, own in lists.items() for one in own.splitlines() if one.strip()]
     encode = load("caption2vec").encode
     with shipped_weights("encoders", "caption_centres.npz", "The centres of captions") as (_, held):
         centres = held["centres"].astype(np.float32)
