@@ -4,13 +4,16 @@ import json
 import re
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from audiocapbench.engine import batch_rounds
+from audiocapbench.cli.progress import explain_end
+from audiocapbench.engine import Budget, RunEnd, Stop, batch_rounds
 from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.remote import LARGEST_REPLY
 from audiocapbench.store import Store
@@ -233,6 +236,27 @@ def test_a_run_that_was_begun_afresh_goes_on_without_being_told_again(
     assert batch(place, server).code == 0
     assert len(server.batches) == 1
     check(place, server)
+
+
+def test_a_stop_says_what_is_still_in_a_batch(
+    place: Path, server: OpenAIBatchServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.refusals = {"/batches/": [json_response({"error": {"message": "Revoked"}}, 401)]}
+    assert batch(place, server).code == 2
+    with Store.open(str(place / STORE)) as store:
+        end = RunEnd(store.run(1), CLIPS, 0, Counter(), Stop.INTERRUPTED)
+        explain_end(end, store)
+        said = capsys.readouterr().err
+        assert f"{CLIPS} questions of it are still in a batch; with --batch it takes in" in said
+        budget = Budget(1.0)
+        budget.look(store)
+        budget.others = budget.others._replace(batches_usd=0.25)
+        explain_end(replace(end, stop=Stop.BUDGET, spending=budget), store)
+        assert "in a batch, with up to $0.25 set aside; with" in capsys.readouterr().err
+    assert batch(place, server).code == 0
+    with Store.open(str(place / STORE)) as store:
+        explain_end(end, store)
+    assert "in a batch" not in capsys.readouterr().err
 
 
 def test_a_budget_below_what_is_out_still_takes_it_in(

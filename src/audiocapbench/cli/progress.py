@@ -259,6 +259,11 @@ def explain_end(end: RunEnd, store: Store) -> None:
         else:
             say(f"Judged {end.judged}{why}. Answers and judgements are kept in {store.name}.")
         say(f"{end.stop.how_to_go_on.capitalize()}.")
+        if out := store.batches.count_out(end.run.id):
+            many = "1 question of it is" if out == 1 else f"{out:,} questions of it are"
+            held = end.spending and end.spending.others.batches_usd
+            most = f", with up to {dollars(held)} set aside" if held else ""
+            say(f"{many} still in a batch{most}; with --batch it takes in what that brings.")
         return
     reasons: dict[str, list[str]] = {}
     for one in store.outcomes(end.run.id).values():

@@ -230,6 +230,11 @@ class BatchRepository(StoreRepository):
         query = select(_lines.c.sample, _lines.c.repeat).where(*own, _lines.c.open)
         return {(row.sample, row.repeat) for row in self._fetch(query)}
 
+    def count_out(self, run_id: int) -> int:
+        """How many questions of a run and its judges are with providers."""
+        query = select(func.count()).where(*matching(_lines, run=run_id), _lines.c.open)
+        return int(self._fetch(query)[0][0])
+
     def awaited_anywhere(self, dataset: str, model: Any) -> set[str]:
         """Samples that the batch of any run will answer for all who ask the same model of them."""
         runs, contract = schema.runs, str(model.contract)
