@@ -147,8 +147,8 @@ def test_a_missing_prediction_is_counted_and_shown() -> None:
 def test_the_same_number_wherever_it_is_asked_for(store: str) -> None:
     run = acb.judge(1, "elements", store=store)
     # As earlier versions had them, by attributes of their own.
-    board = acb.leaderboard(store=store, judge="elements").leaderboard.records()
-    compared = acb.compare(1, 2, store=store, judges=["elements"]).comparison.to_dict()
+    board = acb.leaderboard(store=store, judge="elements").records()
+    compared = acb.compare(1, 2, store=store, judges=["elements"]).to_dict()
     assert run["elements"].value == next(row["score"] for row in board if row["run"] == 1)
     overall = next(one for one in compared["differences"] if one["scorer"] == "elements: overall")
     assert run["elements"].value == pytest.approx(overall["a"])

@@ -258,6 +258,14 @@ def test_a_card_fits_whatever_models_are_called(store: Store, models: int) -> No
     assert all(0 < float(one.get("y", 0)) < 620 for one in drawn.iter() if one.tag.endswith("text"))
 
 
+def test_a_card_says_all_of_the_verdict_however_long_and_wide_names_are(store: Store) -> None:
+    data = gathered_runs(store, put_many(store, 6, 30))
+    labels = [f"lab/{name * 20}-{name}" for name in ("音", "👩\u200d👧", "{\\x}", "<b>", "a", "b")]
+    drawn = draw_card(board_document(store, data, "T", labels), "")
+    said = "".join(re.findall('class="said"[^>]*>([^<]*)<', drawn))
+    assert said.endswith("may be as good (Holm, 15 tests).")
+
+
 @pytest.mark.parametrize(("clips", "intervals"), [(9, False), (12, True)])
 def test_a_card_speaks_of_intervals_where_it_shows_some(
     store: Store, clips: int, intervals: bool

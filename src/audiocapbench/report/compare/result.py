@@ -86,11 +86,6 @@ class ComparisonResult(Result):
     compared: int = 1  # runs, over which the headline is corrected
 
     @property
-    def comparison(self) -> "ComparisonResult":
-        """The same, as earlier versions had it."""
-        return self
-
-    @property
     def every(self) -> tuple["ComparisonResult", ...]:
         return (self, *self.more)
 

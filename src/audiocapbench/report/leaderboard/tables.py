@@ -48,11 +48,6 @@ class LeaderboardResult(Result):
     boards: tuple[Board, ...]
     notes: tuple[str, ...] = ()
 
-    @property
-    def leaderboard(self) -> "LeaderboardResult":
-        """The same, as earlier versions had it."""
-        return self
-
     def tables(self) -> list[Table]:
         tables = []
         for board in self.boards:

@@ -25,7 +25,7 @@ FORMATS = ("png", "svg", "pdf")
 _WIDTH = 672.0  # Pixels at 96 to the inch: a page of two columns.
 _SCALE = 3.125  # Dots for each pixel of a PNG: 300 to the inch.
 _COLUMNS = 4  # More categories than this go on in further rows.
-_CARD_ROWS = 8
+_CARD_ROWS, _CARD_LINES, _NAMES_OF_CARD = 8, 3, (34, 24, 16, 10)
 _GAP, _TITLE, _LEGEND, _LETTER = 24.0, 20.0, 26.0, 6.2
 
 
@@ -205,9 +205,13 @@ def draw_card(board: BoardDocument, signature: str) -> str:
     ranked = zip(board.models, board.ranking.places, strict=False)  # published ones have no place
     places = {one.label: place.open for one, place in ranked}
     verdict = board.verdict or f"{scorer.label} on {board.samples:,} samples"
-    for name in sorted(places, key=len, reverse=True):
-        verdict = verdict.replace(name, _cut(name, 34))
-    lines = wrap(escape_controls(verdict), _letters(verdict, 62))
+    for most in _NAMES_OF_CARD:  # names give way, so that what is said of them stays
+        said = verdict
+        for name in sorted(places, key=len, reverse=True):
+            said = said.replace(name, _cut(name, most))
+        lines = wrap(escape_controls(said), _letters(said, 62))
+        if len(lines) <= _CARD_LINES:
+            break
     lines = [*lines[:2], *filter(None, [_cut(" ".join(lines[2:]), 62)])]
     parts = [text(_cut(board.title, 70), "60", 56, "soft", "start")]
     parts += [text(words, "60", 104 + 38 * at, "said", "start") for at, words in enumerate(lines)]

@@ -1,10 +1,6 @@
 // The views beside the samples: scorers on trial, what it cost and what failed, and how it was made.
 
-class TrialsView {
-  constructor(app) {
-    this.app = app;
-  }
-
+class TrialsView extends View {
   render(box) {
     const { board } = this.app;
     const cards = [];
@@ -81,11 +77,7 @@ function tile(number, words_) {
   return make("div", "tile", make("b", "", number), make("span", "", words_));
 }
 
-class MadeView {
-  constructor(app) {
-    this.app = app;
-  }
-
+class MadeView extends View {
   render(box) {
     const { board } = this.app;
     const settings = this.app.runs().map((model) => {

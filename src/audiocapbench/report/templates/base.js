@@ -61,6 +61,13 @@ const chance = (p) => (isNumber(p) ? (p < 0.001 ? "< 0.001" : p.toFixed(p < 0.01
 // What is known, in one sentence from tests.
 const verdict = (words) => (words ? foreign("p", "verdict", plain(words)) : "");
 
+// A tab of the page, which shows what the app knows.
+class View {
+  constructor(app) {
+    this.app = app;
+  }
+}
+
 // A card: a heading, a line below it, and whatever it holds.
 function card(title, line, ...content) {
   const box = make("section", "card", make("h2", "", title));

@@ -2,11 +2,7 @@
 
 const MOST_ROWS = 200;
 
-class CompareView {
-  constructor(app) {
-    this.app = app;
-  }
-
+class CompareView extends View {
   models() {
     const { board, state } = this.app;
     const runs = this.app.runs();

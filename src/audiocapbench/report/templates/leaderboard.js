@@ -22,11 +22,8 @@ function chosenBoard(whole, state, usual) {
 
 const MOST_SCORES = 8;
 
-class LeaderboardView {
-  constructor(app) {
-    this.app = app;
-    this.sort = null; // By rank.
-  }
+class LeaderboardView extends View {
+  sort = null; // By rank.
 
   render(box) {
     if (this.whole !== this.app.whole) {
@@ -230,10 +227,10 @@ class LeaderboardView {
     const lines = references.map((one) => `${one.name} ${fixed(one.value, scorer.digits)}`).join(", ");
     const shown = [board.headline, ...board.scorers.keys()].filter((number) => number === board.headline || columns.some((one) => one.key === board.scorers[number].label));
     const notes = board.boards.filter((one) => one.scorers.some((number) => shown.includes(number) && board.scorers[number].column === "hallucination")).map((one) => one.note);
-    const joined = ties?.some((one) => one.querySelector(".lines > :not(.none)")) ? "Rows that a line joins cannot be told apart; in brackets are the places that the tests leave open. " : "";
+    const joined = ties?.some((one) => one.querySelector(".lines > :not(.none)")) ? [make("span", "joined", "Rows that a line joins cannot be told apart. "), "In brackets are the places that the tests leave open. "] : [];
     const votes = board.boards.some((one) => one.coverage === "votes" && one.scorers.includes(board.headline));
     const bands = board.estimates[board.headline].some((cell) => cell?.interval) ? `Bands: 95 % intervals over ${votes ? "people and clips" : "clips"}.` : "";
-    box.append(make("p", "soft legend", `${joined}${bands}${lines ? ` Dashed lines: ${lines}.` : ""} ${notes.join(" ")}`));
+    box.append(make("p", "soft legend", ...joined, `${bands}${lines ? ` Dashed lines: ${lines}.` : ""} ${notes.join(" ")}`));
     return box;
   }
 
@@ -282,10 +279,12 @@ class LeaderboardView {
   // One line however long the name is; all of it is seen on hover and focus.
   name(model) {
     const one = this.app.board.models[model];
-    // Where it is too long the middle gives way: by its end a model is told from others of its provider.
+    // Where it is too long, who offers it gives way and then the middle: by its end a model is told from others of its family.
     const [whole, own] = [plain(one.label), ownName(plain(one.label))];
     const before = whole.slice(0, whole.length - own.length);
-    const label = foreign("span", "full", make("span", before.length > 4 ? "start" : "", before), make("span", "", own));
+    const letters = Array.from(own);
+    const end = letters.splice(Math.max(letters.length - 8, 6)).join("");
+    const label = foreign("span", "full", make("span", before.length > 4 ? "start" : "", before), make("span", "", letters.join("")), make("span", "end", end));
     let element = make("span", "link", label);
     if (one.page) {
       element = make("a", "link", label);

@@ -25,11 +25,7 @@ class MatrixList extends ClipList {
   }
 }
 
-class MatrixView {
-  constructor(app) {
-    this.app = app;
-  }
-
+class MatrixView extends View {
   async render(box) {
     const { board, state, source } = this.app;
     const models = board.rows.filter((model) => board.models[model].run !== null);
