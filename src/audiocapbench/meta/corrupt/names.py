@@ -188,7 +188,8 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
             start = place - len(sorts)
             said = caption.tokens[start - 1] if start else ","
             # "Combustion engine noise": combustion goes with engines alone.
-            free = said in _GOING_WITH_ALL or _is_quality(said) or len(led[said]) >= _ANYTHING
+            known = said in _GOING_WITH_ALL or _is_quality(said) or "sound" not in sorts
+            free = known or len(led[said]) >= _ANYTHING
             if head in _HEADS and sorts and free and after not in _LIKENING:
                 places[head, *sorts].append((caption, start, place))
             elif head in _ALONE and told and _is_told_once(caption.tokens, place):
