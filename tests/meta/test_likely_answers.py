@@ -72,6 +72,7 @@ def test_ties_and_refusals_choose_no_caption() -> None:
         ("B\n\nActually A", Choice.UNKNOWN),
         ("Caption A is better, or so I thought until the baby.", Choice.UNKNOWN),
         ('{"answer": "A", "correct": false}', Choice.UNKNOWN),
+        ('{"answer": "A", "negated": true}', Choice.UNKNOWN),
         ("A more accurately describes it than B, which invents a baby.", Choice.FIRST),
         ('"A baby laughs and a woman sings softly" ← this one', Choice.SECOND),
         ("If there is a cat, A is better.", Choice.UNKNOWN),
