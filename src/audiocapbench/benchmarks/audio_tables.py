@@ -21,10 +21,10 @@ from audiocapbench.data.build import repository_layouts as layouts
 from audiocapbench.data.build.hub import Hub, HubError, Repository, hub_library
 from audiocapbench.data.build.ledger import JOURNAL, BadFieldsError, Ledger, check_audio, suffix_of
 from audiocapbench.data.build.shards import shown
-from audiocapbench.data.columns import fold_name, no_column, numbered, role_names
+from audiocapbench.data.columns import fold_name, no_column, no_row, numbered, role_names
 from audiocapbench.data.folder import METADATA_FILES, Folder, read_manifest
 from audiocapbench.data.problems import os_errors
-from audiocapbench.data.records import json_value, no_row, table_errors
+from audiocapbench.data.records import json_value, table_errors
 from audiocapbench.data.row import captions_of
 from audiocapbench.errors import (
     AudioError,

@@ -29,9 +29,8 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Sample, open_folder
 from audiocapbench.data.categories import UNCATEGORISED
-from audiocapbench.data.columns import Reading, names_of
+from audiocapbench.data.columns import Reading, names_of, no_row
 from audiocapbench.data.folder import METADATA_FILES, TABLE, Folder, why_outside
-from audiocapbench.data.records import no_row
 from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.data.toml_file import read_toml
 from audiocapbench.errors import BenchmarkError, DatasetError, NotHereError, did_you_mean

@@ -91,6 +91,11 @@ def no_column(where: object, name: str, names: Iterable[str]) -> str:
     return f"{where}: has no column {name!r:.80}{did_you_mean(name, names, 'it has')}"
 
 
+def no_row(keep: Mapping[str, str]) -> str:
+    rows = " and ".join(f"{column} = {value!r}" for column, value in keep.items())
+    return f"no row has {rows}" if keep else "there are no rows"
+
+
 def _candidates(names: Sequence[str], role: str, theirs: Sequence[str]) -> list[str]:
     """The columns that may stand for a role, the best first."""
     folded: dict[str, str] = {}

@@ -221,11 +221,6 @@ def json_value(value: Any) -> Any:
     return value if isinstance(value, str | int | float) else str(value)
 
 
-def no_row(keep: Mapping[str, str]) -> str:
-    rows = " and ".join(f"{column} = {value!r}" for column, value in keep.items())
-    return f"no row has {rows}" if keep else "there are no rows"
-
-
 def is_missing(value: object) -> bool:
     """Whether a value is what Python, NumPy or pandas have where there is none."""
     nan = isinstance(value, Real) and math.isnan(value)
