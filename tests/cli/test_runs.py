@@ -92,6 +92,20 @@ def test_a_run_that_is_not_clear_is_refused(store: str) -> None:
     assert "writer" not in call("show", "writer", "--store", store).stdout, "trials have numbers"
 
 
+def test_no_name_takes_the_place_of_a_number_or_of_a_model(store: str) -> None:
+    """A gate by model must not test another because somebody gave a run that model's name."""
+    for words in (("rename", "1", "2"), ("tag", "1", "a,b"), ("tag", "1", "7")):
+        done = call(*words, "--store", store)
+        assert done.returncode == 2
+        assert "would not be found again" in done.stderr
+    with Store.open(store) as kept:
+        kept.catalog.rename(1, "second")
+        with pytest.raises(StoreError, match=r"'second' may be any of these runs: 1 .*, 2 "):
+            kept.run_called("second")
+        kept.catalog.rename(1, "first")
+        assert kept.run_called("first") == (1, [1])
+
+
 def test_a_run_is_shown_with_what_made_its_scores(store: str) -> None:
     shown = call("show", "1", "--store", store)
     assert shown.returncode == 0

@@ -23,7 +23,8 @@ def costs(
     billed, counted as what is usual; outstanding is in flight or in a batch.
 
     Args:
-        of (NAME): Runs by number, name or tag, or a project or study by its name. [default: all]
+        of (NAME): Runs by number, name or tag, all of a model, or a project or study by its name.
+            [default: all]
         by: One table by this. [default: by model and judge, and by day]
         reconcile (FILE): Hold the ledger against a provider's export of costs by day (CSV).
         book: Book what differs as corrections, which budgets count.

@@ -129,7 +129,7 @@ def costs(
     """What models and judges cost: what is certain, estimated, lost and outstanding.
 
     Args:
-        of: Runs by number, name or tag, or the name of a project or study; all by default.
+        of: Runs by number, name or tag, all of a model, or a project or study; all by default.
         store: A file, a database URL or an open store.
         by: One table by model, judge, day, run, command, owner or project.
         reconcile: A provider's export of costs, to be held against the ledger instead.

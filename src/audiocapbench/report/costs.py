@@ -50,7 +50,8 @@ def chosen_rows(store: Store, names: Sequence[int | str]) -> dict[str, Any]:
         return {}
     known = {row["project"] for row in store.ledger.sums("project")} - {None}
     try:
-        numbers = {one if isinstance(one, int) else store.run_called(one)[0] for one in names}
+        called = ([one] if isinstance(one, int) else store.run_called(one)[1] for one in names)
+        numbers = {number for own in called for number in own}
     except StoreError as error:
         if len(names) == 1 and names[0] in known:
             return {"project": names[0]}

@@ -94,7 +94,7 @@ class RunCatalog(StoreRepository):
 
     def tag(self, run_id: int, tags: Sequence[str], *, remove: bool = False) -> None:
         """Put tags on a run, or take them off; one that is there already stays."""
-        self._check([run_id], tags)
+        self._check([run_id], tags, new=not remove)
         table = schema.run_tags
         with self._writing() as connection:
             if remove:
@@ -298,13 +298,18 @@ class RunCatalog(StoreRepository):
         query = select(*columns).where(own.run.in_(set(run_ids)))
         return list(self._fetch(query.order_by(own.answered_at.desc()).limit(limit)))
 
-    def _check(self, run_ids: Iterable[int], texts: Iterable[str] = ()) -> None:
+    def _check(
+        self, run_ids: Iterable[int], texts: Sequence[str] = (), *, new: bool = True
+    ) -> None:
         known = {row.id for row in self._fetch(select(schema.runs.c.id))}
         for run_id in run_ids:
             if run_id not in known:
                 raise self._no_such_run(run_id)
         if any(one == "\0" or "\ud800" <= one <= "\udfff" for text in texts for one in text):
             raise StoreError("a name or tag holds bytes that are no text; write it in UTF-8")
+        if wrong := [text for text in texts if new and (text.isdecimal() or "," in text)]:
+            what = f"{wrong[0]!r:.80} would not be found again as a name or tag"
+            raise StoreError(f"{what}: a number is a run's own, and commas stand between runs")
 
 
 def keep_dataset(connection: Connection, dataset: Dataset) -> None:

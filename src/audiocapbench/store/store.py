@@ -119,8 +119,8 @@ class Store(StoreRepository):
         """The run of a name, tag or model, of a model the newest; and all that it could be."""
         lines = [line for line in self.runs() if not line.is_trial]
         named = [line for line in lines if text in (line.name, *line.tags)]
-        runs = named or [line for line in lines if text == line.model]
-        if len(named) > 1 or len({line.benchmark for line in runs}) > 1:
+        runs = [*named, *(line for line in lines if text == line.model and line not in named)]
+        if (named and len(runs) > 1) or len({line.benchmark for line in runs}) > 1:
             several = ", ".join(f"{one.id} ({one.model} on {one.benchmark})" for one in runs)
             raise StoreError(f"{text!r} may be any of these runs: {several}; give a number")
         if not runs:
