@@ -10,6 +10,7 @@ from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.gate import Gate, check_gates
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
+from audiocapbench.report.page.report_data import gather, kept_data, stored_summaries
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
 from audiocapbench.signature import Signature
@@ -187,3 +188,23 @@ def test_power_promises_what_a_comparison_calls_visible() -> None:
     assert row.detectable == power.visible(row.sd or 0.0, 100, power.ALPHA, top)
     needed = power.samples_needed(row.detectable or 0.0, row.sd or 0.0, top=top)
     assert needed == 100
+
+
+def test_a_page_and_a_board_rank_by_the_same_score_whoever_failed() -> None:
+    """Two of three models that answer have a judge; two that do not answer have no say."""
+    made, scores = Store.open("sqlite://"), dict.fromkeys(IDS, 0.5)
+    grades = {"gpt": {key: {"accuracy": 7.0} for key in IDS}}
+    for model in ("a", "b"):
+        put_run(made, MadeRun(model, {"meteor": scores}, grades), SAMPLES)
+    put_run(made, MadeRun("c", {"meteor": scores}), SAMPLES)
+    for model in ("d", "e"):
+        put_run(made, MadeRun(model, statuses=dict.fromkeys(IDS, Status.FAILED)), SAMPLES)
+    (board,) = build_leaderboard(made).boards
+    page = gather(stored_summaries(made, range(1, 6)))
+    live = kept_data(made, made.runs(), made.catalog.sample_heads(range(1, 6)))
+    assert live is not None
+    assert (board.scorer.label, page.headline, live.headline) == (
+        "gpt: overall",
+        board.scorer,
+        board.scorer,
+    )

@@ -254,8 +254,9 @@ def metrics_in_order(metrics: Iterable[str]) -> list[str]:
 
 
 def default_scorer(counts: Mapping[Scorer, int], runs: int, headline: str) -> Scorer | None:
-    """What ranks by default: a judge that most runs have; else what is better than the benchmark's
-    headline, or that, whatever its options; else what most have."""
+    """What ranks so many runs that have answers by default: a judge that most of them have; else
+    what is better than the benchmark's headline, or that, whatever its options; else what most
+    have."""
     order = sorted(counts, key=lambda one: -counts[one])
     judges = [one for one in order if one.is_overall and 2 * counts[one] > runs]
     metrics = [one for one in order if one.judge is None and not leaves_null_out(one.name)]

@@ -137,7 +137,8 @@ def _compared(
     notes: list[str] = []
     scorers = common_scorers(one, other, metrics, judges, notes)
     if not scorers:
-        raise ReportError(f"{between} have no score in common. {' '.join(notes)}".rstrip())
+        why = " ".join(dict.fromkeys(notes))
+        raise ReportError(f"{between} have no score in common. {why}".rstrip())
     own = _differences(scorers, (one, other), samples, by_category)
     differences = [row for row, _ in own]
     shown = list(dict.fromkeys(difference.scorer for difference in differences))

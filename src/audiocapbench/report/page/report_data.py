@@ -13,7 +13,7 @@ from audiocapbench.benchmarks import stored_traits
 from audiocapbench.benchmarks.corpora import leaves_null_out
 from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
-from audiocapbench.data.outcome import Status, total_cost
+from audiocapbench.data.outcome import SCORED, Status, total_cost
 from audiocapbench.errors import ReportError, did_you_mean
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.meta.over_blind import over_blind
@@ -269,7 +269,8 @@ def kept_data(
         return None
     dataset = store.dataset(lines[0].dataset, lines[0].benchmark, ids=())
     traits = stored_traits(dataset)
-    headline = _headline(scorers, len(runs), traits.headline, by)
+    answering = sum(not SCORED.isdisjoint(one.statuses) for one in lines)
+    headline = _headline(scorers, answering, traits.headline, by)
     return BoardData(
         benchmark=lines[0].benchmark,
         runs=tuple(sorted(runs, key=lambda one: headline.sort_key(one.estimate(headline)))),
@@ -308,7 +309,8 @@ def gather(
     if not scorers:
         raise ReportError(" ".join(why_unscored(one, None) for one in tables))
     counts = {one: sum(bool(table.signature(one)) for table in tables) for one in scorers}
-    headline = _headline(counts, len(tables), tables[0].traits.headline, by)
+    answering = sum(not one.has_no_answers for one in tables)
+    headline = _headline(counts, answering, tables[0].traits.headline, by)
     names = labels([one.run for one in summaries])
     runs = [
         ReportRun(one.table, one.metrics, one.judge_names, label)
