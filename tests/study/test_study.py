@@ -154,6 +154,8 @@ def test_the_papers_own_study_is_an_example_that_names_its_models() -> None:
     assert paper is not None
     assert set(told["models"]) == {one.model for one in paper.rows}
     assert told["protocol"] == "published"
+    refused = call(Path(), "example", "--json")
+    assert (refused.returncode, refused.stdout) == (2, "")
 
 
 @pytest.mark.parametrize("text", ["", "null", "3", '"x"'])

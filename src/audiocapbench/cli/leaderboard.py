@@ -129,7 +129,8 @@ def compare(
 
     if margin is not None and (not fail_if_worse or not 0 < margin < inf):
         raise AudioCapBenchError("--margin is a number above 0, and goes with --fail-if-worse")
-
+    if paper and (shown.out is not None or shown.format is not Format.TABLE):
+        raise AudioCapBenchError("--paper is a paragraph; leave out --json, --format and --out")
     for name in metrics or ():
         find_metric(name)
     kept = shown.open()

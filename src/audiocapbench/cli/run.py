@@ -271,6 +271,8 @@ def study(
     """
     way = words[0] if words[0] in _WAYS and (len(words) == 2 or words[0] == "example") else "run"
     if way == "example":
+        if json:
+            raise AudioCapBenchError("an example is a TOML file; leave out --json")
         show_text(files("audiocapbench").joinpath("study/audiocapbench.toml").read_text("utf-8"))
         return
     if len(words) != 1 + (way != "run"):
