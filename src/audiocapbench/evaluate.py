@@ -108,12 +108,12 @@ def evaluate(
     panel = JudgePanel([] if no_llm_judge else [_judge(judge_model)], protocol=protocol)
     chosen = benchmarks.Selection((category,) if category is not None else (), max_samples)
     plan = RunPlan.of_models(session.store, benchmark, models, how, panel=panel, selection=chosen)
-    found = carry_out(plan, yes=session.yes)
-    if found.refusals and not found.ends and not all_models:
-        raise found.refusals[0]
-    print_errors(*found.refusals)
-    failed = len(models) < len(named) or bool(found.refusals)
-    for end in found.ends:
+    result = carry_out(plan, yes=session.yes)
+    if result.refusals and not result.ends and not all_models:
+        raise result.refusals[0]
+    print_errors(*result.refusals)
+    failed = len(models) < len(named) or bool(result.refusals)
+    for end in result.ends:
         explain_end(end, plan.store)
         if end.stop is not None:
             # Half a result would be taken for a whole one.

@@ -112,8 +112,8 @@ class RunSet:
         for judge in self.judges:
             tasks, prices = to_judge[judge.name], self.asking.prices
             left |= {item.sample.id: False for item, _ in tasks} | left
-            found = executor.preview_judging(judge, tasks, store=known, prices=prices)
-            yield self.asking.priced(found)
+            preview = executor.preview_judging(judge, tasks, store=known, prices=prices)
+            yield self.asking.priced(preview)
 
     def _preview(
         self, model: Model, to_judge: Mapping[str, list[JudgeTask]], left: dict[str, bool]
@@ -134,14 +134,14 @@ class RunSet:
         if run is not None:
             self._add_missing(run, to_judge, left)
         round_of = f" (repeat {repeat})" if (repeat := model.parameters.get(REPEAT)) else ""
-        found = engine.preview_questions(
+        preview = engine.preview_questions(
             model.name + round_of,
             model,
             engine.as_questions(asked),
             _questions(asked, token_limit(model.parameters)),
             prices=self.asking.prices,
         )
-        return found._replace(known=len(samples) - len(missing), reused=len(reused))
+        return preview._replace(known=len(samples) - len(missing), reused=len(reused))
 
     def _add_missing(
         self, run: Run, to_judge: Mapping[str, list[JudgeTask]], left: dict[str, bool]

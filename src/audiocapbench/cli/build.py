@@ -151,36 +151,36 @@ def _build_file(benchmark: str, out: Path, *, json: bool) -> None:
     where = benchmark_file.read_benchmark_file(path).data
     if where.hub is None and not where.files:
         raise DatasetError(f"{benchmark} names no repository: run it with --data DIR of your clips")
-    made = benchmark_file.open_file(path, out=out)
-    say(made.presence, f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
+    data = benchmark_file.open_file(path, out=out)
+    say(data.presence, f"Next: audiocapbench run {benchmark} --data {relative(out)} --model MODEL")
     if json:
-        facts = {"folder": str(out), "name": made.name, "present": len(made.samples)}
-        print_json(facts | {"wanted": len(made.samples) + len(made.missing)})
-    leave(failed=bool(made.missing))
+        facts = {"folder": str(out), "name": data.name, "present": len(data.samples)}
+        print_json(facts | {"wanted": len(data.samples) + len(data.missing)})
+    leave(failed=bool(data.missing))
 
 
 def _mecat_builders(
-    out: Path, given: MecatOptions, limit: int | None, revisions: dict[str, str]
+    out: Path, settings: MecatOptions, limit: int | None, revisions: dict[str, str]
 ) -> "dict[Path, Builder]":
     """What builds the folder of a part, or those of both parts side by side."""
     from audiocapbench.benchmarks.mecat import build, groups
 
     for name in revisions:
         check_known("part", name, build.REPOSITORIES, DatasetError)
-    named = map(str.strip, (given.domains or "").split(","))
+    named = map(str.strip, (settings.domains or "").split(","))
     domains = tuple(dict.fromkeys(filter(None, named)))
-    if given.domains is not None and not domains:
+    if settings.domains is not None and not domains:
         raise DatasetError(f"--domains names none; choose from {', '.join(groups.DOMAINS)}")
-    if given.reuse is not None and not given.reuse.is_dir():
-        raise DatasetError(f"{given.reuse}: no such folder to reuse the audio of")
-    both, shards = given.part == "both", tuple(given.shards) if given.shards else None
+    if settings.reuse is not None and not settings.reuse.is_dir():
+        raise DatasetError(f"{settings.reuse}: no such folder to reuse the audio of")
+    both, shards = settings.part == "both", tuple(settings.shards) if settings.shards else None
     if both and shards:
         raise DatasetError("shards hold captions or questions: say which with --part")
     parts: dict[Path, Any] = {out / name: name for name in build.REPOSITORIES} if both else {}
     builders: dict[Path, Builder] = {}
-    for folder, part in (parts or {out: given.part}).items():
-        reuse = given.reuse or (out / "caption" if both and part == "qa" else None)
-        which = (part, domains, limit, revisions.get(part), shards, given.split, reuse)
+    for folder, part in (parts or {out: settings.part}).items():
+        reuse = settings.reuse or (out / "caption" if both and part == "qa" else None)
+        which = (part, domains, limit, revisions.get(part), shards, settings.split, reuse)
         builders[folder] = partial(build.build_mecat, folder, build.MecatSettings(*which))
     return builders
 

@@ -70,35 +70,35 @@ def corrupt(
         check_known("kind", name, _KINDS, AudioCapBenchError)
     chosen = [kind for name in dict.fromkeys(names) for kind in make.RULES if kind == name]
     wanted = make.CorruptionSettings(chosen, per_kind, seed, captions.resolve().stem)
-    found = read_captions(captions)
+    captioned = read_captions(captions)
     if model is None:
-        made = make.make_pairs(found, wanted)
+        results = make.make_pairs(captioned, wanted)
     else:
         how = session.asking()
         asked = create_model(model, how.model_settings(ModelOptions()))
         settings = TrialSettings(store_url=session.store, **vars(how))
         plan = TaskPlan(
             how,
-            lambda: by_model.preview_by_model(found, asked, settings, wanted),
+            lambda: by_model.preview_by_model(captioned, asked, settings, wanted),
             lambda host: by_model.make_by_model(
-                found, asked, replace(settings, progress=host.advance), wanted
+                captioned, asked, replace(settings, progress=host.advance), wanted
             ),
         )
-        made = carry_out(plan, yes=session.yes)
-    total = sum(len(one.pairs) for one in made)
+        results = carry_out(plan, yes=session.yes)
+    total = sum(len(one.pairs) for one in results)
     if not total:
         raise AudioCapBenchError(
-            f"{captions}: no pair could be made of its {found.total:,} captions; "
+            f"{captions}: no pair could be made of its {captioned.total:,} captions; "
             "the rules need English captions of sounds, and several of them"
         )
-    make.write_pairs(out, made)
-    checked = make.check_words([pair for one in made for pair in one.pairs], seed, train=check)
-    show_result(_findings(out, found, made, checked), json=json)
+    make.write_pairs(out, results)
+    checked = make.check_words([pair for one in results for pair in one.pairs], seed, train=check)
+    show_result(_findings(out, captioned, results, checked), json=json)
     if not json:
         say("Accuracy of scorers that never hear the clip, in percent; 50 is chance, a tie half.")
-        refused = [(one.kind, *why) for one in made for why in sorted(one.rejected.items())]
+        refused = [(one.kind, *why) for one in results for why in sorted(one.rejected.items())]
         say(*(f"{kind}: {count} refused: {reason}" for kind, reason, count in refused))
-        for one in made:
+        for one in results:
             share, able = (
                 n / one.captions for n in (len(one.pairs), len(one.pairs) + one.left_out)
             )
@@ -113,7 +113,7 @@ def corrupt(
 
 
 def _findings(
-    out: Path, captions: "CaptionSet", made: "list[CorruptionResult]", checked: "Check"
+    out: Path, captions: "CaptionSet", results: "list[CorruptionResult]", checked: "Check"
 ) -> Findings:
     from audiocapbench.meta.corrupt.make import control_facts, warnings
 
@@ -127,7 +127,7 @@ def _findings(
             "able": len(one.pairs) + one.left_out,
             "rejected": dict(one.rejected),
         }
-        for one in made
+        for one in results
     }
     names = list(dict.fromkeys(name for figures in checked.values() for name in figures))
     rows = []
@@ -148,6 +148,6 @@ def _findings(
     ]
     controls, trained = control_facts(checked)
     facts = {"pairs": str(out), "captions": captions.total, "kinds": kinds}
-    facts |= {"n": sum(len(one.pairs) for one in made), "controls": controls, "trained": trained}
+    facts |= {"n": sum(len(one.pairs) for one in results), "controls": controls, "trained": trained}
     facts["warnings"] = warnings(checked)
     return Findings([Table("", rows, columns)], facts)

@@ -32,10 +32,10 @@ def costs(
     from audiocapbench.library import comparing
 
     names = [int(one) if one.isdecimal() else one for one in of or ()]
-    found = comparing.costs(*names, store=shown.store, by=by, reconcile=reconcile, book=book)
-    shown.write(found)
-    if not found.records():
-        number = sum(found.facts["unpriced"].values())
+    report = comparing.costs(*names, store=shown.store, by=by, reconcile=reconcile, book=book)
+    shown.write(report)
+    if not report.records():
+        number = sum(report.facts["unpriced"].values())
         no_price = f"{number:,} answers have no price and are in no sum"
         words = no_price if number else "no attempt that costs money is on record"
-        say(f"{found.facts['store']}: {words}.")
+        say(f"{report.facts['store']}: {words}.")

@@ -76,26 +76,26 @@ def check(
     how = session.asking()
     traits = replace(opened.traits, unfit_judges={})  # one that does not hold there may show it
     [asked] = panel_judges(replace(panel, judge=[judge]), traits, how.timeout)
-    kept = options.open_store(session.store, create=True)
+    store = options.open_store(session.store, create=True)
     what: Any = {"selection": selected(samples), "repeats": repeats}
     plan = TaskPlan(
         how,
         lambda: preview_parts(
-            kept, known_answers(asked, opened, kept, **what).values(), how.prices
+            store, known_answers(asked, opened, store, **what).values(), how.prices
         ),
         lambda host: check_judge(
-            asked, opened, kept, **what, **how.options(host.watch(rounds=CHECKED))
+            asked, opened, store, **what, **how.options(host.watch(rounds=CHECKED))
         ),
     )
-    found = carry_out(plan, yes=session.yes)
-    document = found.document()
-    kept.put_judge_check(asked.name, opened.name, found.signature.name, document)
-    show_result(Findings([_check_table(found)], document), json=json)
-    if found.warning:
-        say(f"Warning: {found.warning}.")
-    for reason, count in found.reasons.items():
-        say(f"{found.judge}: {count:,} without a verdict: {reason}")
-    leave(failed=bool(found.failed))
+    checked = carry_out(plan, yes=session.yes)
+    document = checked.document()
+    store.put_judge_check(asked.name, opened.name, checked.signature.name, document)
+    show_result(Findings([_check_table(checked)], document), json=json)
+    if checked.warning:
+        say(f"Warning: {checked.warning}.")
+    for reason, count in checked.reasons.items():
+        say(f"{checked.judge}: {count:,} without a verdict: {reason}")
+    leave(failed=bool(checked.failed))
 
 
 @options.command(judges_app.command)
@@ -129,21 +129,21 @@ def sensitivity(
     from audiocapbench.report.page.plots import figure_writer
 
     draw, how = None if out is None else figure_writer(out), session.asking()
-    kept = options.open_store(session.store)
-    found = [kept.run(number) for number in dict.fromkeys(runs)]
-    for one in found:
+    store = options.open_store(session.store)
+    chosen = [store.run(number) for number in dict.fromkeys(runs)]
+    for one in chosen:
         if one.is_trial:
             raise AudioCapBenchError(f"run {one.id} is of {one.benchmark}: it has no captions")
-    contract = benchmarks.stored_traits(kept.dataset(found[0].dataset, found[0].benchmark)).judge
+    contract = benchmarks.stored_traits(store.dataset(chosen[0].dataset, chosen[0].benchmark)).judge
     variants, fixed = study_of.judge_variants(
         judge, contract, hears=judge_hears, timeout=how.timeout
     )
     selection = benchmarks.Selection((), None, sample, seed)
-    parts = study_of.plan_study(kept, found, selection, variants, repeats)
+    parts = study_of.plan_study(store, chosen, selection, variants, repeats)
     plan = TaskPlan(
         how,
-        lambda: preview_parts(kept, parts, how.prices),
-        lambda host: study_of.study_sensitivity(kept, parts, fixed, **how.options(host.watch())),
+        lambda: preview_parts(store, parts, how.prices),
+        lambda host: study_of.study_sensitivity(store, parts, fixed, **how.options(host.watch())),
     )
     study = carry_out(plan, yes=session.yes)
     show_result(Findings([sensitivity_table(study)], asdict(study)), json=json)
@@ -155,39 +155,39 @@ def sensitivity(
     leave(failed=bool(study.failed))
 
 
-def _check_table(found: "JudgeCheck") -> Table:
+def _check_table(checked: "JudgeCheck") -> Table:
     """Means of right, safe and wrong answers, and below them what else the check found."""
     from audiocapbench.scores.estimate import counted
 
     rows = [
         {"answers": kind, "n": one.n, "mean": ValueWithInterval(one.mean, one.interval)}
-        for kind, one in found.kinds.items()
+        for kind, one in checked.kinds.items()
     ]
     measures = {
-        "a right answer scores above a safe one (AUC)": found.auc_right_safe,
-        "a safe answer scores above a wrong one (AUC)": found.auc_safe_wrong,
-        "agreement of its rounds (Fleiss' kappa)": found.kappa,
-        "length and score (rank correlation)": found.length_correlation,
+        "a right answer scores above a safe one (AUC)": checked.auc_right_safe,
+        "a safe answer scores above a wrong one (AUC)": checked.auc_safe_wrong,
+        "agreement of its rounds (Fleiss' kappa)": checked.kappa,
+        "length and score (rank correlation)": checked.length_correlation,
     }
     notes = [f"{words}: {value}" for words, value in measures.items()]
-    if found.left_in:
+    if checked.left_in:
         notes.append("A sample has one reference: a right answer is the reference itself, left in.")
-    for style, change in found.styles.items():
+    for style, change in checked.styles.items():
         ends = [f"{end:+.2f}" for end in change.interval or ()]
         span = f"95 % {' to '.join(ends)}, " if ends else ""
         words = f"a right answer that is {style}, less the same as it was"
         notes.append(f"{words}: {change.shift:+.2f} ({span}{counted(change.n, 'answer')})")
-    title = f"{found.judge} on answers of known quality, 0 to 10"
+    title = f"{checked.judge} on answers of known quality, 0 to 10"
     columns = [Column("answers"), Column("n"), Column("mean", form=".2f")]
-    return Table(title, rows, columns, [*notes, *signature_notes([found.signature])])
+    return Table(title, rows, columns, [*notes, *signature_notes([checked.signature])])
 
 
-def _scale(given: str) -> tuple[float, float]:
+def _scale(text: str) -> tuple[float, float]:
     with suppress(ValueError):
-        low, high = map(float, given.split(":"))
+        low, high = map(float, text.split(":"))
         if low < high and isfinite(high - low):
             return low, high
-    raise BadParameter(f"{given!r} is no scale; write LOW:HIGH, such as 1:5.")
+    raise BadParameter(f"{text!r} is no scale; write LOW:HIGH, such as 1:5.")
 
 
 @options.command(judges_app.command)
@@ -240,7 +240,7 @@ def calibrate(
         return
     if ratings is None:
         raise AudioCapBenchError("name people's --ratings, or choose what to rate with --next N")
-    found = calibrate_runs(
+    calibration = calibrate_runs(
         at.open(),
         numbers,
         ratings,
@@ -250,7 +250,7 @@ def calibrate(
         width=width,
         category=category,
     )
-    at.show(calibration_report(found, width))
+    at.show(calibration_report(calibration, width))
 
 
 @options.command(meta_app.command, "ratings")
@@ -286,8 +286,8 @@ def _opinions(file: str, store: str, columns: list[str] | None = None) -> "Opini
     if Path(file).exists():
         named = None if columns is None else mapped_columns(columns, ROLES)
         return read_opinions(Path(file), named)
-    with _project_store(file, store) as kept:
-        return kept.ratings.opinions(file)
+    with _project_store(file, store) as opened:
+        return opened.ratings.opinions(file)
 
 
 @options.command(meta_app.command)
@@ -319,9 +319,9 @@ def wins(
     pairs = read_pairs(kind, files, notes=notes) if files else []
     say(*(f"Note: {one}." for one in notes))
     for name in (one for one in file if not Path(one).exists()):
-        with _project_store(name, at.store) as kept:
-            pairs += by_votes(project_pairs(kept, name))
-            beside.append(beside_people(kept, name))
+        with _project_store(name, at.store) as opened:
+            pairs += by_votes(project_pairs(opened, name))
+            beside.append(beside_people(opened, name))
     at.show(win_report(pairs, metrics or (), beside))
 
 
@@ -371,8 +371,8 @@ def controls(
 @options.command(ratings_app.callback)
 def ratings(*, at: options.StoreOptions) -> None:
     """List the rating projects in the store; export one, or invite somebody anew."""
-    with at.open() as kept:
-        lines = kept.ratings.projects()
+    with at.open() as store:
+        lines = store.ratings.projects()
     if not lines and not at.json:
         show_lines("There are no rating projects; 'audiocapbench view --rate FILE' makes one.")
     columns = (Column("name", "project"), "kind", "people", "items", "ratings")

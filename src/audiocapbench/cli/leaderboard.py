@@ -56,27 +56,27 @@ def leaderboard(
         raise AudioCapBenchError("--columns chooses those of a --table")
     if query["votes"] and (calibrated or table):
         raise AudioCapBenchError("--votes adds to a leaderboard, not to --calibrated or a --table")
-    with comparing.board_store(shown.store, published=published) as kept:
+    with comparing.board_store(shown.store, published=published) as store:
         query["by_category"] = by_category or table == 2
-        found = comparing.leaderboard(store=kept, correction=correction, **query)
+        ranked = comparing.leaderboard(store=store, correction=correction, **query)
         if calibrated is not None:
             from audiocapbench.report.judge_studies import calibration_report
             from audiocapbench.study.calibration import calibrate_runs
 
-            if len(boards := found.boards) > 1:
+            if len(boards := ranked.boards) > 1:
                 raise AudioCapBenchError(
                     f"--calibrated is of one board, and there are {len(boards)}; choose with "
                     "--benchmark, or runs with 'audiocapbench judges calibrate'"
                 )
             runs = [entry.run.id for entry in boards[0].entries]
-            put_right = calibrate_runs(kept, runs, calibrated, boards[0].scorer, partly=True)
+            put_right = calibrate_runs(store, runs, calibrated, boards[0].scorer, partly=True)
             show_result(calibration_report(put_right), json=shown.format is Format.JSON)
             return
-        shown.write(found if table is None else found.table(table, columns or ()))
-        say(*found.notes)
-        for board in found.boards:
+        shown.write(ranked if table is None else ranked.table(table, columns or ()))
+        say(*ranked.notes)
+        for board in ranked.boards:
             if board.scorer.dimension and board.entries:
-                warn_about(kept, [board.scorer.name], [entry.run.id for entry in board.entries])
+                warn_about(store, [board.scorer.name], [entry.run.id for entry in board.entries])
         if fail_under is not None:
             from audiocapbench.report.gate import Case, Gate, check_cases
 
@@ -84,7 +84,7 @@ def leaderboard(
             gates = check_cases(
                 [
                     Case(Gate.by(board.scorer, run=one.run.id, **floor), one.label, one.table)
-                    for board in found.boards
+                    for board in ranked.boards
                     for one in board.entries
                 ]
             )
@@ -133,11 +133,11 @@ def compare(
         raise AudioCapBenchError("--paper is a paragraph; leave out --json, --format and --out")
     for name in metrics or ():
         find_metric(name)
-    kept = shown.open()
-    found = comparing.compare(
+    store = shown.open()
+    comparison = comparing.compare(
         first,
         *second,
-        store=kept,
+        store=store,
         metrics=metrics or (),
         judges=judge or (),
         clips=clips,
@@ -145,7 +145,7 @@ def compare(
         test=test,
         repeats=repeats,
     )
-    scorers = {one.scorer.name: one.scorer for one in reversed(found.differences)}
+    scorers = {one.scorer.name: one.scorer for one in reversed(comparison.differences)}
     gates = None
     if fail_if_worse:
         from audiocapbench.report.gate import Gate, check_gates
@@ -157,14 +157,14 @@ def compare(
         kind = "not-worse" if margin is None else "margin"
         named = {"kind": kind, "run": tuple(second), "against": first, "margin": margin}
         by = [Gate.by(scorers[name], **named) for name in dict.fromkeys(fail_if_worse)]
-        gates = check_gates(kept, by, repeated=repeats)
-        found = replace(found, gates=gates.to_dict())
+        gates = check_gates(store, by, repeated=repeats)
+        comparison = replace(comparison, gates=gates.to_dict())
     if paper:
-        show_lines(found.paper())
+        show_lines(comparison.paper())
     else:
         longest = LONGEST if shown.format is Format.TABLE else LONGEST_IN_A_FILE
-        shown.write(replace(found, longest=longest))
-    warn_about(kept, [name for name, one in scorers.items() if one.judge], [first, *second])
+        shown.write(replace(comparison, longest=longest))
+    warn_about(store, [name for name, one in scorers.items() if one.judge], [first, *second])
     if gates is not None:
         say(*(one.line for one in gates.findings))
         _leave(gates)
@@ -194,13 +194,13 @@ def gate(
         options.refuse_overwriting(written, [file])
     gates = read_gates(file)
     with at.open() as store:
-        found = check_gates(store, gates.gate, gates.alpha)
-    at.show(found)
+        results = check_gates(store, gates.gate, gates.alpha)
+    at.show(results)
     if junit is not None:
-        write_file(junit, found.junit())
+        write_file(junit, results.junit())
     if markdown is not None:
-        write_file(markdown, markdown_text(found.tables()))
-    _leave(found)
+        write_file(markdown, markdown_text(results.tables()))
+    _leave(results)
 
 
 def _leave(gates: "GateResult") -> None:
@@ -240,9 +240,9 @@ def subset(
     from audiocapbench.scores.table import TableReader
     from audiocapbench.study.subset import choose_subset, estimate_by, read_subset
 
-    wanted, kept = ranking_scorer(metric, judge), at.open()
-    reader = TableReader(kept)
-    tables = [reader.read(kept.run(number)) for number in dict.fromkeys(runs)]
+    wanted, store = ranking_scorer(metric, judge), at.open()
+    reader = TableReader(store)
+    tables = [reader.read(store.run(number)) for number in dict.fromkeys(runs)]
     if use is not None:
         if out is not None:
             raise AudioCapBenchError("--out writes what is chosen; --use only estimates")
@@ -299,13 +299,13 @@ def variance(
     from audiocapbench.report import variance as report
     from audiocapbench.scores.table import labels
 
-    with at.open() as kept:
-        entries, scorer = report.read_entries(kept, runs or (), metric, judge)
+    with at.open() as store:
+        entries, scorer = report.read_entries(store, runs or (), metric, judge)
         named = zip(labels(entries), entries, strict=True)
-        found = [report.noise_of_runs(name, one, scorer) for name, one in named]
+        noises = [report.noise_of_runs(name, one, scorer) for name, one in named]
         if ratings is not None:
-            found.append(report.noise_of_people(kept.ratings.opinions(ratings), rating_usd))
-    at.show(report.variance_report(found, scorer, spend, entries[0].run.benchmark))
+            noises.append(report.noise_of_people(store.ratings.opinions(ratings), rating_usd))
+    at.show(report.variance_report(noises, scorer, spend, entries[0].run.benchmark))
     if ratings is None:
         say("Raters are not measured; --ratings names a file of ratings, or a rating project.")
 
@@ -339,7 +339,7 @@ def power(
 
     if (difference is None) == (clips is None):
         raise AudioCapBenchError("name what is given: --difference or --clips")
-    with at.open() as kept:
-        entries, scorer = report.read_entries(kept, runs or (), metric, judge)
+    with at.open() as store:
+        entries, scorer = report.read_entries(store, runs or (), metric, judge)
     how = {"difference": difference, "clips": clips, "tests": tests, "times": repeats}
     at.show(report.power_report(entries, scorer, **how))  # type: ignore[arg-type]

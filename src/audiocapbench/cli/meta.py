@@ -100,16 +100,16 @@ def _try_on_pairs(
     if asked.prompt is not None and asked.prompt_file is not None:
         raise AudioCapBenchError("--prompt and --prompt-file are two ways to say one thing")
     files = [Path(path) for kind, _, path in named if kind in ("choices", "scores")]
-    given = [*pairs, *(votes_from or ()), *files, *session.files]
+    inputs = [*pairs, *(votes_from or ()), *files, *session.files]
     for out in (html, per_pair):
-        options.refuse_overwriting(out, [*given, *filter(None, [asked.prompt_file])])
+        options.refuse_overwriting(out, [*inputs, *filter(None, [asked.prompt_file])])
     if columns and kind != "csv":
         raise AudioCapBenchError("--map names columns of a table; these files have their own")
     mapped, notes = mapped_columns(columns or (), ROLES), list[str]()
-    found = read_pairs(kind, pairs, least_votes, mapped, notes)
+    read = read_pairs(kind, pairs, least_votes, mapped, notes)
     say(*(f"Note: {one}." for one in notes))
-    judged = pair_set(kind, found, as_is=as_is)
-    voted = read_pairs(kind, votes_from, columns=mapped) if votes_from else found
+    judged = pair_set(kind, read, as_is=as_is)
+    voted = read_pairs(kind, votes_from, columns=mapped) if votes_from else read
     agreed = trying.agreement(voted, least_votes or KINDS[kind])
     how: Any = vars(asked) | vars(session.asking()) | {"store_url": session.store}
     settings = TrialSettings(protocol=judged.protocol, data=data, follow_links=follow_links, **how)
@@ -176,8 +176,8 @@ def _try_scorers(
 
 
 def _add_trial(kind: str, words: str) -> None:
-    def trial(**given: Any) -> None:
-        _try_on_pairs(kind, **given)
+    def trial(**options_given: Any) -> None:
+        _try_on_pairs(kind, **options_given)
 
     _, *shared = signature(_try_on_pairs).parameters.values()
     vars(trial)["__signature__"] = Signature(shared)
@@ -206,13 +206,13 @@ def _agreed_scorers(
 
     collect_as_usual()
     with Terminal(yes=yes) as host:
-        made = [
+        scorers = [
             check(create_scorer(name, replace(settings, progress=host.advance)))
             for name, settings in wanted
         ]
-        previews = chain.from_iterable(one.preview(pairs) for one in made)
+        previews = chain.from_iterable(one.preview(pairs) for one in scorers)
         host.agree(map(wanted[0][1].priced, previews), wanted[0][1].budget)
-        yield made
+        yield scorers
 
 
 @options.command(meta_app.command)
@@ -256,24 +256,24 @@ def cheat(
     from audiocapbench.report.trial import cheat_tables
     from audiocapbench.scores.table import TableReader
 
-    given = None if predictions is None else read_predictions(predictions).texts
+    honest = None if predictions is None else read_predictions(predictions).texts
     if Path(captions).exists() or Path(captions).suffix:
         clips = read_captions(Path(captions)).clips
     else:
         if captions.isdecimal():
-            kept = options.open_store(session.store)
-            table = TableReader(kept).read(kept.run(int(captions)))
-            samples, given = table.samples, dict(answers_of(table)) if given is None else given
+            store = options.open_store(session.store)
+            table = TableReader(store).read(store.run(int(captions)))
+            samples, honest = table.samples, dict(answers_of(table)) if honest is None else honest
         else:
             samples = named_benchmark(captions).samples
         clips = caption_set([(one.id, one.clip.file_name, one.references) for one in samples]).clips
     if search:
         searched = [searched_scorer(name) for name in dict.fromkeys(scorer)]
         how = {"evaluations": evaluations or EVALUATIONS, "seed": seed}
-        return _search_blind(clips, given, searched, json=json, **how)
+        return _search_blind(clips, honest, searched, json=json, **how)
     if evaluations is not None:
         raise AudioCapBenchError("--evaluations bounds a --search; add that")
-    pairs = attack_pairs(clips, given, limit=limit, seed=seed)
+    pairs = attack_pairs(clips, honest, limit=limit, seed=seed)
     asking = vars(session.asking())
     settings = TrialSettings(data=data, store_url=session.store, seed=seed, **asking)
     trials: list[CheatTrial] = []
@@ -293,7 +293,7 @@ def cheat(
 
 def _search_blind(
     clips: "Sequence[CaptionedClip]",
-    given: "Mapping[str, str] | None",
+    honest: "Mapping[str, str] | None",
     scorers: "Sequence[SearchedScorer]",
     *,
     json: bool,
@@ -302,29 +302,29 @@ def _search_blind(
     from audiocapbench.cli.progress import Terminal
     from audiocapbench.meta.blind import blind_play
 
-    answered = [one for one in clips if given is None or given.get(one.id, "").strip()]
+    answered = [one for one in clips if honest is None or honest.get(one.id, "").strip()]
     held_to = [one.references for one in answered]
-    captions = None if given is None else [given[one.id] for one in answered]
+    captions = None if honest is None else [honest[one.id] for one in answered]
     columns = ("caption", "score", Column("gain", form="+.3f"), Column("text", wraps=True))
     tables, facts, warnings = [], list[dict[str, Any]](), list[str]()
     try:
         for name, score, of_corpus in scorers:
             with Terminal() as host:
                 how["progress"] = partial(host.advance, f"texts for {name}")
-                found = blind_play(score, held_to, captions, of_corpus=of_corpus, **how)
+                played = blind_play(score, held_to, captions, of_corpus=of_corpus, **how)
             rows = [
-                {"caption": f"best {kind}", **one._asdict()} for kind, one in found.best.items()
+                {"caption": f"best {kind}", **one._asdict()} for kind, one in played.best.items()
             ]
-            others = {"a person's": found.person, "a model's": given and found.honest}
-            others["another clip's"] = found.other
+            others = {"a person's": played.person, "a model's": honest and played.honest}
+            others["another clip's"] = played.other
             rows += [{"caption": who, "score": one} for who, one in others.items() if one]
-            title = f"{name}: blind captions, on {found.n:,} clips that the search did not see"
-            tables.append(Table(title, rows, columns, signature_notes([found.signature])))
-            facts.append({"scorer": name, **found.to_dict()})
+            title = f"{name}: blind captions, on {played.n:,} clips that the search did not see"
+            tables.append(Table(title, rows, columns, signature_notes([played.signature])))
+            facts.append({"scorer": name, **played.to_dict()})
             warnings += [
                 f"Warning: {name} can be cheated by the {kind} {one.text!r}: "
-                f"{one.gain.value:+.3f} over {'a person' if given is None else 'the model'}'s."
-                for kind, one in found.best.items()
+                f"{one.gain.value:+.3f} over {'a person' if honest is None else 'the model'}'s."
+                for kind, one in played.best.items()
                 if one.gain is not None and one.succeeds
             ]
     finally:
@@ -376,9 +376,9 @@ def build(
     named = [one.partition("=")[::2] for one in machine or ()]
     if wrong := [one for one, both in zip(machine or (), named, strict=True) if not all(both)]:
         raise AudioCapBenchError(f"--machine {wrong[0]!r} is not SYSTEM=FILE")
-    given = [*filter(None, (captions, votes)), *(Path(file) for _, file in named)]
+    inputs = [*filter(None, (captions, votes)), *(Path(file) for _, file in named)]
     for path in (out, sources):
-        options.refuse_overwriting(path, [*given, *session.files])
+        options.refuse_overwriting(path, [*inputs, *session.files])
     if votes is not None:
         _keep_agreed(votes, out, least_votes, seed, json=json)
         return
@@ -387,18 +387,18 @@ def build(
     from audiocapbench.meta.corrupt.captions import read_captions
     from audiocapbench.meta.scorers.scorer import TrialSettings
 
-    found = read_captions(captions or out)
+    captioned = read_captions(captions or out)
     how: Any = {"data": data, "store_url": session.store, **vars(session.asking())}
     settings = TrialSettings(prompt="simple-ref", swap=True, **how)
     machines = {name: predictions.read_predictions(Path(file)) for name, file in named}
     for (_, file), read in zip(named, machines.values(), strict=True):
         if read.bad:
             raise problems.InvalidDataError(Path(file), read.bad)
-    pairs, wrote = build_pairs(found, {name: one.texts for name, one in machines.items()}, seed)
+    pairs, wrote = build_pairs(captioned, {name: one.texts for name, one in machines.items()}, seed)
     kept: Sequence[CaptionPair] = pairs
     if scorer is not None:
-        with _agreed_scorers([(scorer, settings)], pairs, yes=session.yes) as [made]:
-            kept = filter_pairs(pairs, made)
+        with _agreed_scorers([(scorer, settings)], pairs, yes=session.yes) as [filtering]:
+            kept = filter_pairs(pairs, filtering)
     write_file(out, vote_table(out.suffix.lower(), kept, voters))
     if sources is not None:
         rows = [["id", "source_a", "source_b"], *([one.id, *wrote[one.id]] for one in kept)]
@@ -421,13 +421,13 @@ def _keep_agreed(votes: Path, out: Path, least: int, seed: int, *, json: bool) -
     from audiocapbench.meta.build import read_votes, vote_table, write_brace
     from audiocapbench.report.trial import votes_report
 
-    found = read_votes(votes, least)
-    kept = [pair for pair in found if pair.answer is not None]
+    read = read_votes(votes, least)
+    kept = [pair for pair in read if pair.answer is not None]
     if out.suffix.lower() == ".json":
         write_brace(out, kept)
     else:
-        voters = max(len(pair.votes) for pair in found)
+        voters = max(len(pair.votes) for pair in read)
         write_file(out, vote_table(out.suffix.lower(), kept, voters))
-    report, lines = votes_report(found, kept, least, seed)
+    report, lines = votes_report(read, kept, least, seed)
     show_result(replace(report, facts={"pairs": str(out), **report.facts}), json=json)
-    say(*lines, f"{len(kept):,} of {len(found):,} pairs written to {out}.")
+    say(*lines, f"{len(kept):,} of {len(read):,} pairs written to {out}.")

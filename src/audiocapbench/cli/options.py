@@ -51,21 +51,21 @@ def _use_found(credentials: Path | None) -> Path | None:
     return _use(credentials or (here if here.is_file() else None))
 
 
-def _engine(ctx: typer.Context, given: str) -> str:
+def _engine(ctx: typer.Context, name: str) -> str:
     """Join a cluster for as long as the command runs, so that no command has to."""
-    if given != "local":
+    if name != "local":
         from audiocapbench.engine.ray_cluster import joined
 
-        ctx.with_resource(joined(given, say))
-    return given
+        ctx.with_resource(joined(name, say))
+    return name
 
 
-def _own_store(ctx: typer.Context, given: str) -> str:
+def _own_store(ctx: typer.Context, url: str) -> str:
     """'runs --store X show 1' and 'runs show 1 --store X' mean the same."""
-    said = ctx.get_parameter_source("store")
-    if ctx.obj is None or (said is not None and said.name == "COMMANDLINE"):
+    source = ctx.get_parameter_source("store")
+    if ctx.obj is None or (source is not None and source.name == "COMMANDLINE"):
         # Others than commands may keep a store in memory.
-        ctx.obj = ":memory:" if given in ("sqlite://", "sqlite:///:memory:") else given
+        ctx.obj = ":memory:" if url in ("sqlite://", "sqlite:///:memory:") else url
     return str(ctx.obj)
 
 
@@ -76,8 +76,8 @@ def open_store(url: str, *, create: bool = False) -> "OpenStore":
     return Store.open(url, create=create)
 
 
-def _number(given: str) -> Any:
-    return int(given) if given.isdecimal() else given
+def _number(text: str) -> Any:
+    return int(text) if text.isdecimal() else text
 
 
 def metric_names(given: str) -> list[str]:
@@ -88,19 +88,19 @@ def metric_names(given: str) -> list[str]:
     return names
 
 
-def _run_numbers(ctx: typer.Context, given: Any) -> Any:
+def _run_numbers(ctx: typer.Context, named: Any) -> Any:
     """Numbers of runs, for names, tags and models too, while the arguments are parsed."""
-    if isinstance(given, list | tuple):
-        return [_run_numbers(ctx, one) for one in given]
-    if not isinstance(given, str):
-        return given
-    if Path(given).suffix in _FILES and Path(given).is_file():
-        scored = f"audiocapbench score --predictions {given} --references FILE"
-        raise AudioCapBenchError(f"{given} is a file, and a run is asked for; see '{scored}'")
-    with open_store(ctx.params["store"]) as kept:
-        number, others = kept.run_called(given)
+    if isinstance(named, list | tuple):
+        return [_run_numbers(ctx, one) for one in named]
+    if not isinstance(named, str):
+        return named
+    if Path(named).suffix in _FILES and Path(named).is_file():
+        scored = f"audiocapbench score --predictions {named} --references FILE"
+        raise AudioCapBenchError(f"{named} is a file, and a run is asked for; see '{scored}'")
+    with open_store(ctx.params["store"]) as store:
+        number, others = store.run_called(named)
     newest = f", the newest of {', '.join(map(str, others))}" if len(others) > 1 else ""
-    say(f"{given}: run {number}{newest}.")
+    say(f"{named}: run {number}{newest}.")
     return number
 
 
@@ -113,9 +113,9 @@ def writable(given: Path | None) -> Path | None:
 _SEE = "by number, name, tag or model (its newest); see 'audiocapbench runs'."
 
 
-def _number_or_file(given: str) -> Any:
-    is_file = Path(given).suffix in _FILES or Path(given).exists()
-    return Path(given) if is_file and not given.isdecimal() else _number(given)
+def _number_or_file(text: str) -> Any:
+    is_file = Path(text).suffix in _FILES or Path(text).exists()
+    return Path(text) if is_file and not text.isdecimal() else _number(text)
 
 
 def runs_argument(what: str, files: str = "") -> Any:
@@ -213,8 +213,8 @@ class Session:
         if context is not None and not asking.fresh:
             options = (RequestOptions, Session, Outputs)
             own = {"out", "format", "skip_missing"}.union(*(one.__annotations__ for one in options))
-            given = {name: one for name, one in context.params.items() if name not in own}
-            asking.budget.command = command_name(str(context.info_name), given)
+            named = {name: one for name, one in context.params.items() if name not in own}
+            asking.budget.command = command_name(str(context.info_name), named)
         return asking
 
     @property
@@ -343,14 +343,14 @@ def command(
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         text, helps = _read_help(function)
-        own = signature(function, eval_str=True).parameters
+        fields = signature(function, eval_str=True).parameters
         declared: list[Parameter] = []
-        for parameter in own.values():
+        for parameter in fields.values():
             if not _is_group(parameter.annotation):
                 declared.append(_declared(parameter, helps))
                 continue
             for group, field in _fields(parameter.annotation):
-                if field.name not in own:
+                if field.name not in fields:
                     declared.append(_declared(field, _read_help(group)[1] | helps))
 
         written = [one.name for one in declared if _option(one).callback is writable]
@@ -363,8 +363,8 @@ def command(
             _started.set(context)
             for out in written if "store" in given else ():
                 refuse_overwriting(given[out], [store_file(given["store"])])
-            values = {name: given.pop(name) for name in own if name in given}
-            groups = {name: one.annotation for name, one in own.items() if name not in values}
+            values = {name: given.pop(name) for name in fields if name in given}
+            groups = {name: one.annotation for name, one in fields.items() if name not in values}
             made = {name: _made(groups[name], given) for name in groups}
             as_json = values.get("json") or any(
                 getattr(one, "json", False) for one in made.values()
@@ -399,11 +399,11 @@ def _fields(group: Any) -> Iterator[tuple[Any, Parameter]]:
         yield group, Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-def _made(group: Any, given: dict[str, Any]) -> Any:
+def _made(group: Any, values: dict[str, Any]) -> Any:
     """A group of the values of its fields, as far as they are given."""
     kinds = get_type_hints(group)
-    inner = {name: _made(kind, given) for name, kind in kinds.items() if _is_group(kind)}
-    return group(**inner, **{name: given[name] for name in kinds if name in given})
+    inner = {name: _made(kind, values) for name, kind in kinds.items() if _is_group(kind)}
+    return group(**inner, **{name: values[name] for name in kinds if name in values})
 
 
 def _option(declared: Parameter) -> Any:

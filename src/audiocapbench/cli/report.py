@@ -51,11 +51,11 @@ def report(
     from audiocapbench.report.page import html, report_data
     from audiocapbench.scores.estimate import counted
 
-    kept = at.open()
-    data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
+    store = at.open()
+    data = report_data.gather(report_data.stored_summaries(store, runs), by, published=published)
     options.refuse_overwriting(out, (sample.clip.path for sample in data.samples))
     name = title or data.benchmark
-    written = html.write_report(kept, data, out, title=name, audio=audio, card=card)
+    written = html.write_report(store, data, out, title=name, audio=audio, card=card)
     of = f" of {data.clips:,} clips" if data.clips != len(data.samples) else ""
     words = f"{counted(len(data.samples), 'sample')}{of}, {written.size / 1e6:.1f} MB"
     document = {"report": str(out), "bytes": written.size, "samples": len(data.samples)}
@@ -95,11 +95,11 @@ def figures(
     from audiocapbench.scores.table import keep_estimates
 
     wanted = plots.formats(kinds)
-    kept = at.open()
-    data = report_data.gather(report_data.stored_summaries(kept, runs), by, published=published)
-    board = board_document(kept, data, data.benchmark)
+    store = at.open()
+    data = report_data.gather(report_data.stored_summaries(store, runs), by, published=published)
+    board = board_document(store, data, data.benchmark)
     paths = plots.write_figures(board, data, out, wanted)
-    keep_estimates(kept, (one.table for one in data.runs))
+    keep_estimates(store, (one.table for one in data.runs))
     notes = [*data.notes, *(one for one in board.notes if one.startswith(DEPARTS))]
     facts = {"ranked_by": data.headline.label, "notes": notes}
     facts["figures"] = [str(path) for path in paths]
@@ -175,13 +175,13 @@ def _rate(path: Path, host: str, port: int, store: str, *, arena: bool) -> None:
     from audiocapbench.web.rating.routes import PATH, RatingDesk, rating_app
 
     project: Any = read_arena(path) if arena else read_project(path)
-    with server.listen(host, port) as taken, options.open_store(store, create=True) as kept:
-        desk = (ArenaDesk if arena else RatingDesk)(project, kept)
+    with server.listen(host, port) as taken, options.open_store(store, create=True) as opened:
+        desk = (ArenaDesk if arena else RatingDesk)(project, opened)
         address = (project.url or server.address_of(taken)).rstrip("/") + PATH
         say(*desk.notes)
         show_lines(*links(address, desk.invited))
         if len(desk.invited) <= len(project.people):
-            again = f"'audiocapbench ratings invite {project.name} NAME{kept.option}'"
+            again = f"'audiocapbench ratings invite {project.name} NAME{opened.option}'"
             say(f"Links that were shown before still work; {again} makes another.")
         if not server.is_loopback(host):
             say(f"Others can reach {address}: whoever has a link can rate, and nobody else.")
@@ -225,12 +225,12 @@ def submission(
     from audiocapbench.report.site.submission import make_submission
 
     about = {"model": name, "by": by, "link": link, "licence": licence, "weights": weights}
-    with options.open_store(store) as kept:
-        made = make_submission(kept, run, judgements=judgements, **about)
+    with options.open_store(store) as opened:
+        sent = make_submission(opened, run, judgements=judgements, **about)
     out.parent.mkdir(parents=True, exist_ok=True)
-    size = write_file(out, made.model_dump_json())
-    dataset = f"dataset {made.dataset[:12]}"
-    show_lines(f"{out}: {made.model}, {len(made.samples):,} samples, {dataset}, {size:,} bytes")
+    size = write_file(out, sent.model_dump_json())
+    dataset = f"dataset {sent.dataset[:12]}"
+    show_lines(f"{out}: {sent.model}, {len(sent.samples):,} samples, {dataset}, {size:,} bytes")
 
 
 @options.command(site_app.callback)
@@ -262,14 +262,14 @@ def site(
 
     if out is None or not (submissions or runs):
         raise AudioCapBenchError("say what to show and where: --submissions or --runs, and --out")
-    given, projects = [], [one for one in votes or () if not Path(one).exists()]
+    from_runs, projects = [], [one for one in votes or () if not Path(one).exists()]
     cast = []
     if runs or projects:
-        with at.open() as kept:
-            reader, make = TableReader(kept), submission.make_submission
-            given = [(f"run {one}", make(kept, one, reader)) for one in runs or ()]
-            cast = named_votes(kept, projects)
-    with _checked(submissions or (), given, dataset) as (checking, checked):
+        with at.open() as store:
+            reader, make = TableReader(store), submission.make_submission
+            from_runs = [(f"run {one}", make(store, one, reader)) for one in runs or ()]
+            cast = named_votes(store, projects)
+    with _checked(submissions or (), from_runs, dataset) as (checking, checked):
         cast += named_votes(checking, [one for one in votes or () if one not in projects])
         size = pages.write_site(checking, checked, out, title, cast)
     page, models = out / "index.html", counted(len(checked), "model")
@@ -301,25 +301,25 @@ def check_site(
 
 @contextmanager
 def _checked(
-    places: Sequence[Path], given: "Sequence[tuple[str, Submission]]", dataset: str | None
+    places: Sequence[Path], from_runs: "Sequence[tuple[str, Submission]]", dataset: str | None
 ) -> "Iterator[tuple[Store, list[CheckedSubmission]]]":
     """Submissions in a store of their own; ends the command with a line for each problem."""
     from audiocapbench.report.site.submission import check_submissions, look_alikes, read_submission
 
     if dataset is not None and len(dataset) < 12:
         raise AudioCapBenchError("--dataset takes 12 digits of the hash at least")
-    found, problems = list(given), []
+    submissions, problems = list(from_runs), []
     for place in places:
         for path in sorted(place.glob("*.json")) if place.is_dir() else [place]:
             try:
-                found.append((str(path), read_submission(path)))
+                submissions.append((str(path), read_submission(path)))
             except AudioCapBenchError as error:
                 problems.append(str(error))
     with (
         TemporaryDirectory() as folder,
         options.open_store(f"{folder}/checked.db", create=True) as store,
     ):
-        checked = check_submissions(store, found, dataset)
+        checked = check_submissions(store, submissions, dataset)
         problems += [f"{one.name}: {words}" for one in checked for words in one.problems]
         if problems or not checked:
             say(*(problems or ["there is no submission; 'audiocapbench submission' writes one"]))
@@ -366,14 +366,14 @@ def export(
         raise AudioCapBenchError("--push is for --to hf")
     if push is not None:
         credential("HF_TOKEN")
-    with options.open_store(store) as kept:
+    with options.open_store(store) as opened:
         if to == "published":
-            document = export_result(kept, kept.run(run), metrics, judge)
+            document = export_result(opened, opened.run(run), metrics, judge)
             # As the published tool writes it, to the last byte.
             write_file(out, dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
             show_lines(f"Run {run} with {len(document['results']):,} results was written to {out}.")
             return
-        table = TableReader(kept).read(kept.run(run))
+        table = TableReader(opened).read(opened.run(run))
         lost = write_dataset(table, out)
     gone = f"; {lost:,} clips are not on this disk as they were" if lost else ""
     show_lines(f"Run {run} with {len(table.samples):,} samples was written to {out}{gone}.")

@@ -155,13 +155,13 @@ def race(
         raise AudioCapBenchError("a race is run by one score: --metric or --judge")
     how = session.asking()
     opened = benchmarks.open_benchmark(benchmark, data, **clips)
-    given = {"top": top, "alpha": alpha, "seed": seed, "models": model}
-    rules: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
+    chosen = {"top": top, "alpha": alpha, "seed": seed, "models": model}
+    rules: dict[str, Any] = {name: one for name, one in chosen.items() if one is not None}
     if resume:
         known = last_race(options.open_store(session.store), opened, metric or judge)
         if others := [name for name, one in rules.items() if known[name] != one]:
             raise AudioCapBenchError(f"that race has other {', '.join(others)}: leave them out")
-        rules = {name: known[name] for name in given}
+        rules = {name: known[name] for name in chosen}
         alike = alike or known["alike"]
         metric, judge = (None, known["scorer"]) if known["by_judge"] else (known["scorer"], None)
     settings, limit = how.model_settings(told), opened.traits.max_tokens
@@ -282,26 +282,26 @@ def study(
     from audiocapbench.study.study_file import changed_since, lock_of, read_study, write_lock
 
     path = Path(words[-1])
-    found = read_study(path)
-    is_there = "://" in found.store or Path(found.store).exists()
-    skip = found.skip_missing
-    opened = benchmarks.open_benchmark(found.benchmark, found.data, skip_missing=skip)
+    spec = read_study(path)
+    is_there = "://" in spec.store or Path(spec.store).exists()
+    skip = spec.skip_missing
+    opened = benchmarks.open_benchmark(spec.benchmark, spec.data, skip_missing=skip)
     plan = RunPlan.of_models(
-        found.store if is_there or way == "run" else "sqlite://",
+        spec.store if is_there or way == "run" else "sqlite://",
         opened,
-        found.create(opened.traits.max_tokens),
-        engine.Asking.of({"budget_of": found.name, **found.asking}),
-        metrics=found.metrics and options.metric_names(",".join(found.metrics)),
-        panel=JudgePanel(list(found.judges), protocol=found.protocol),
-        selection=benchmarks.Selection(found.category, found.limit, found.sample, found.seed),
+        spec.create(opened.traits.max_tokens),
+        engine.Asking.of({"budget_of": spec.name, **spec.asking}),
+        metrics=spec.metrics and options.metric_names(",".join(spec.metrics)),
+        panel=JudgePanel(list(spec.judges), protocol=spec.protocol),
+        selection=benchmarks.Selection(spec.category, spec.limit, spec.sample, spec.seed),
     )
-    lock = lock_of(found, plan)
+    lock = lock_of(spec, plan)
     if way == "lock":
         show_lines(f"Locked: {relative(write_lock(path, lock))}")
     elif way == "check":
-        _check_study(found, plan, changed_since(path, lock), json=json)
+        _check_study(spec, plan, changed_since(path, lock), json=json)
     else:
-        _run_study(found, plan, changed_since(path, lock), yes=yes, json=json)
+        _run_study(spec, plan, changed_since(path, lock), yes=yes, json=json)
 
 
 def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: bool) -> None:
@@ -363,8 +363,8 @@ def _seconds(plan: "RunPlan", preview: "Preview") -> float | None:
     asked = next((one for one in known if one.name == name), None)
     if took is None or asked is None or plan.asking.batch:
         return None
-    own: int = getattr(getattr(asked, "model", asked), "concurrency", 1)
-    at_once = plan.asking.rate_limits.concurrency or own
+    usual: int = getattr(getattr(asked, "model", asked), "concurrency", 1)
+    at_once = plan.asking.rate_limits.concurrency or usual
     return preview.questions * took / min(preview.questions, at_once)
 
 
@@ -402,8 +402,8 @@ def _write_study(study: "Study", store: "Store", runs: Sequence[int]) -> list[Pa
     how: dict[str, Any] = {"store": store, "judge": judge, "runs": runs}
     for name in dict.fromkeys(output.tables):
         split = name in ("by-category", "table2")
-        made = leaderboard(by_category=split, published=study.published, **how)
-        result = made.table(int(name[-1])) if name.startswith("table") else made
+        board_result = leaderboard(by_category=split, published=study.published, **how)
+        result = board_result.table(int(name[-1])) if name.startswith("table") else board_result
         for form in dict.fromkeys(output.formats):
             written.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")
             options.write(result, Format(form), written[-1])

@@ -41,8 +41,8 @@ def runs(*, trials: bool = False, tag: list[str] | None = None, at: options.Stor
         trials: Also those of 'meta', 'corrupt' and 'judges check'.
         tag (TAG): Only those with this tag.
     """
-    with at.open() as kept:
-        name, every, option = kept.name, kept.runs(tag or ()), kept.option
+    with at.open() as store:
+        name, every, option = store.name, store.runs(tag or ()), store.option
     lines = [line for line in every if trials or not line.is_trial]
     if not at.json and (hidden := len(every) - len(lines)):
         say(f"{hidden:,} {'run' if hidden == 1 else 'runs'} of trials not shown; --trials does.")
@@ -75,11 +75,11 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
     from audiocapbench.scores.departures import departures, in_short
     from audiocapbench.scores.table import TableReader
 
-    with at.open() as kept:
-        found, line, scorers = kept.run(run), _line(kept, run), kept.catalog.scorers([run])
-        outcomes, batches = kept.outcomes(run), kept.batches.of_run(run)
-        own = departures(kept, {"": TableReader(kept).read(found)}, None).get("")
-    replies = {key: outcomes[key].reply for key in found.sample_ids if key in outcomes}
+    with at.open() as store:
+        stored, line, scorers = store.run(run), _line(store, run), store.catalog.scorers([run])
+        outcomes, batches = store.outcomes(run), store.batches.of_run(run)
+        departs = departures(store, {"": TableReader(store).read(stored)}, None).get("")
+    replies = {key: outcomes[key].reply for key in stored.sample_ids if key in outcomes}
     reasons = Counter(
         f"{one.status}: {one.error or 'no reason given'}"
         for one in replies.values()
@@ -89,7 +89,7 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
     answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
     document: dict[str, Any] = asdict(line) | {
         "audio": line.contract,
-        "departs": None if own is None else in_short(own),
+        "departs": None if departs is None else in_short(departs),
         "race": " ".join(one["statement"] for one in line.races.values()),
         "batches": batches,
         "failures": dict(reasons.most_common()),
@@ -109,8 +109,8 @@ def rename(
     Args:
         name: What to call it; '' takes the name away.
     """
-    with options.open_store(store) as kept:
-        kept.catalog.rename(run, name.strip() or None)
+    with options.open_store(store) as opened:
+        opened.catalog.rename(run, name.strip() or None)
     called = f"is called {name.strip()!r}" if name.strip() else "has no name"
     show_lines(f"Run {run} {called}.")
 
@@ -131,9 +131,9 @@ def tag_run(
     """
     if not all(tag.strip() for tag in tags):
         raise AudioCapBenchError("a tag is empty; give it a word")
-    with options.open_store(store) as kept:
-        kept.catalog.tag(run, [tag.strip() for tag in tags], remove=remove)
-        left = _line(kept, run).tags
+    with options.open_store(store) as opened:
+        opened.catalog.tag(run, [tag.strip() for tag in tags], remove=remove)
+        left = _line(opened, run).tags
     show_lines(f"Run {run} is tagged {', '.join(left)}." if left else f"Run {run} has no tags.")
 
 
@@ -147,27 +147,27 @@ def delete_runs(
         yes: Do not ask first.
     """
     chosen = list(dict.fromkeys(runs))
-    with options.open_store(store) as kept:
-        say(*(_loss(kept, number) for number in chosen))
+    with options.open_store(store) as opened:
+        say(*(_loss(opened, number) for number in chosen))
         if not yes and not (answer := ask("Delete for good?")):
             hint = "; without a terminal, give --yes" if answer is None else ""
             raise AudioCapBenchError(f"nothing was deleted{hint}")
-        kept.catalog.delete(chosen)
+        opened.catalog.delete(chosen)
     say(f"Deleted {len(chosen):,}. Replies that were cached stay in the cache.")
 
 
-def _line(kept: "Store", number: int) -> "RunLine":
-    return kept.runs(only=[kept.run(number).id])[0]
+def _line(store: "Store", number: int) -> "RunLine":
+    return store.runs(only=[store.run(number).id])[0]
 
 
-def _loss(kept: "Store", number: int) -> str:
-    line = _line(kept, number)
-    judges = [one for one in kept.catalog.scorers([number]) if one.is_judge]
+def _loss(store: "Store", number: int) -> str:
+    line = _line(store, number)
+    judges = [one for one in store.catalog.scorers([number]) if one.is_judge]
     costs = [one for one in (line.cost_usd, *(one.cost_usd for one in judges)) if one is not None]
     judged = sum(one.count for one in judges)
     lost = f"{line.asked:,} answers, {judged:,} judgements, {dollars(sum(costs))} that they cost"
-    askers = {one["judge"] for one in kept.batches.of_run(number)}
-    if waiting := sum(len(kept.batches.awaited(number, one)) for one in askers):
+    askers = {one["judge"] for one in store.batches.of_run(number)}
+    if waiting := sum(len(store.batches.awaited(number, one)) for one in askers):
         lost += f", and {waiting:,} answers that batches will bring"
     named = f" {line.name!r}" if line.name else ""
     return f"Run {number}{named} ({line.model} on {line.benchmark}) will be lost: {lost}."
@@ -331,8 +331,8 @@ def show_benchmarks(
 
     draw = None if map_file is None else figure_writer(map_file)
     opened = [named_benchmark(name, **clips) for name in dict.fromkeys(names)]
-    found = corpus_report(", ".join(one.name for one in opened), grouped(opened, by), by)
-    show_result(found, json=json)
+    report = corpus_report(", ".join(one.name for one in opened), grouped(opened, by), by)
+    show_result(report, json=json)
     if draw is not None:
         drawn, label = corpus_map(grouped(opened, by, sample), encoder)
         draw(drawn)

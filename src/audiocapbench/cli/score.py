@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from audiocapbench.data.pairing import Pairing
     from audiocapbench.data.predictions import PredictionFile
     from audiocapbench.data.problems import Problem
+    from audiocapbench.engine.importing import ImportEnd
     from audiocapbench.scores.summary import FileScores
     from audiocapbench.scores.table import ScoreTable
 
@@ -101,8 +102,8 @@ def score(
     document = summary.to_dict()
     if scale == "blind":
         named = (summary.metrics, summary.judge_names)
-        table, found = _on_blind_scale(summary.table, summary.run.model, *named)
-        document |= found
+        table, scaled = _on_blind_scale(summary.table, summary.run.model, *named)
+        document |= scaled
         show(*(() if out.json else [table]))
     show_runs(store, [summary], plan.metrics, document if out.json else None)
     out.write([(document, summary.table)])
@@ -131,19 +132,18 @@ def _import(
     corpora.check_metrics(about.traits.aggregation, metrics or (), audio=False)
     # Whoever has no key is told so before anything is kept.
     plan.panel_judges(panel, about.traits, session.requests.get("timeout"))
-    given = read_files(predictions, about, files.model, columns)
+    predicted = read_files(predictions, about, files.model, columns)
     paths = [PredictionFile.named(one, about.parts).path for one in predictions]
     inputs = [options.store_file(session.store), *paths, *filter(None, [references])]
     options.refuse_overwriting(out.per_sample, inputs)
     say(*guessed_parts(predictions, about.parts))
-    named = files.model is not None or given.head or given.system
-    model = model_name(files.model if named else paths[0].stem, given)
-    with store.Store.open(session.store) as kept:
-        end = import_run(kept, about, given, model)
-        say(*about.notes, f"The predictions are kept as run {end.run.id} in {kept.name}.")
+    named = files.model is not None or predicted.head or predicted.system
+    model = model_name(files.model if named else paths[0].stem, predicted)
+    with store.Store.open(session.store) as opened:
+        end = import_run(opened, about, predicted, model)
+        say(*about.notes, f"The predictions are kept as run {end.run.id} in {opened.name}.")
     _say_pairing(end.pairing)
-    say(*(f"Warning: {one}." for one in end.pairing.warnings()))
-    _say_unmatched(end.bad, end.missing, end.surplus, end.note, ", counted as skipped")
+    _say_imported(end)
     return end.run.id, bool(end.bad)
 
 
@@ -161,8 +161,8 @@ def _on_blind_scale(
         with Terminal() as host:
             tell = partial(host.advance, f"blind captions for {one.label}")
             over_blind.put_over_blind(table, one, progress=tell)
-        found = over_blind.over_blind(table, one)
-        rows.append({"scorer": one.label, **{str(key): own for key, own in found.items()}})
+        scaled = over_blind.over_blind(table, one)
+        rows.append({"scorer": one.label, **{str(key): own for key, own in scaled.items()}})
         say(*(f"Warning: {text}." for text in over_blind.blind_warnings(model, table, one)))
     facts = {"over_blind": {row.pop("scorer"): row for row in Table("", rows).objects()}}
     return Table("From blind (0) to a person's caption (1)", rows), facts
@@ -196,10 +196,10 @@ def _score_files(
     filed = benchmark_file.find_file(benchmark) and open_benchmark(
         benchmark, references=references, by_row=by_row
     )
-    own = filed.traits if filed else TRAITS.get(plain)
+    traits = filed.traits if filed else TRAITS.get(plain)
     if filed and filed.traits.aggregation:
         raise BenchmarkError(f"{benchmark}: adds up by category, which 'audiocapbench import' does")
-    names = metrics or list(own.metrics if own else METRICS)
+    names = metrics or list(traits.metrics if traits else METRICS)
     options.refuse_overwriting(out.per_sample, [references, *(source.path for source in sources)])
     result: Result
     if benchmark and not filed:
@@ -219,15 +219,15 @@ def _score_files(
         result, bad = ScoreResult(scores, tuple(map(str, answers.bad))), answers.bad
         model = answers.system or path.stem
     if blind:
-        table, found = _on_blind_scale(scores.table, model, scores.metrics)
-        result = Findings([*result.tables(), table], result.to_dict() | found)
+        table, scaled = _on_blind_scale(scores.table, model, scores.metrics)
+        result = Findings([*result.tables(), table], result.to_dict() | scaled)
     if scores.ids or out.json:
         show_result(result, json=out.json)
     else:
         show_lines(f"Nothing was scored: {path} holds no prediction that can be read.")
     out.write([({"model": model, **result.to_dict()}, scores.table)])
     say(*(f"Warning: {one}." for one in scores.warnings))
-    _say_unmatched(bad, scores.missing, scores.surplus, scores.note)
+    _say_unmatched(scores, bad)
     leave(failed=bool(bad or scores.missing or scores.failures))
 
 
@@ -285,27 +285,25 @@ def _score_mecat(
     for source in sources if asked.parts else ():
         what = source.part or "all sub-tasks"
         say(f"{source.path.name}: read as answers to {what}, but for lines that name their own.")
-    found = Findings([*tables, replace(last, notes=notes)], scores.to_dict() | facts)
-    return scores, found, answers.bad
+    findings = Findings([*tables, replace(last, notes=notes)], scores.to_dict() | facts)
+    return scores, findings, answers.bad
 
 
 def _say_pairing(pairing: "Pairing") -> None:
     say(*pairing.lines(get_terminal_size().columns))
 
 
-def _say_unmatched(
-    bad: Sequence[object],
-    missing: Sequence[str],
-    surplus: Sequence[str],
-    note: str,
-    counted: str = "",
-    absent: Sequence[str] = (),
-) -> None:
+def _say_imported(end: "ImportEnd") -> None:
+    say(*(f"Warning: {one}." for one in end.pairing.warnings()))
+    _say_unmatched(end, end.bad, ", counted as skipped")
+    say_ids(end.absent, "caption", "of clips whose audio is missing, left out")
+
+
+def _say_unmatched(end: "ImportEnd | FileScores", bad: Sequence[object], counted: str = "") -> None:
     say_bad(bad)
-    say(*(f"{words[0].upper()}{words[1:]}." for words in [note] if words))
-    say_ids(missing, "sample", f"without a prediction{counted}")
-    say_ids(surplus, "prediction", "about no sample, left out")
-    say_ids(absent, "caption", "of clips whose audio is missing, left out")
+    say(*(f"{words[0].upper()}{words[1:]}." for words in [end.note] if words))
+    say_ids(end.missing, "sample", f"without a prediction{counted}")
+    say_ids(end.surplus, "prediction", "about no sample, left out")
 
 
 @options.command(app.command, "import")
@@ -358,13 +356,11 @@ def import_predictions(
     summary, end = result.summary, result.end
     say(*result.notes)
     _say_pairing(end.pairing)
-    with at.open() as kept:
-        name, option = kept.name, kept.option
+    with at.open() as store:
+        name, option = store.name, store.option
         document = {"store": name, **result.to_dict()} if at.json else None
-        show_runs(kept, [summary], None if metrics is None else summary.metrics, document)
-    say(*(f"Warning: {one}." for one in end.pairing.warnings()))
-    ids = (end.missing, end.surplus)
-    _say_unmatched(end.bad, *ids, end.note, ", counted as skipped", end.absent)
+        show_runs(store, [summary], None if metrics is None else summary.metrics, document)
+    _say_imported(end)
     number, was = end.run.id, "is" if end.is_new else "was imported before, and is"
     say(
         f"Run {number} {was} in {name}; 'audiocapbench score {number} --judge JUDGE{option}' has "

@@ -117,18 +117,18 @@ class AudioCaptionMetric:
     def _gathered(self) -> list[list[CaptionEntry]]:
         """What all processes have; what this one has where there are no others."""
         # Whoever has processes has imported it; without it torch need not even be installed.
-        found = sys.modules.get("torch.distributed") if self.sync_on_compute else None
-        if found is None or not found.is_available() or not found.is_initialized():
+        dist = sys.modules.get("torch.distributed") if self.sync_on_compute else None
+        if dist is None or not dist.is_available() or not dist.is_initialized():
             return self._parts
-        states: list[Any] = [None] * found.get_world_size()
-        found.all_gather_object(states, self.state_dict())
+        states: list[Any] = [None] * dist.get_world_size()
+        dist.all_gather_object(states, self.state_dict())
         return [part for state in states for part in self._read(state)]
 
-    def _read(self, given: Any) -> list[list[CaptionEntry]]:
-        state = given.state_dict() if isinstance(given, AudioCaptionMetric) else given
+    def _read(self, other: Any) -> list[list[CaptionEntry]]:
+        state = other.state_dict() if isinstance(other, AudioCaptionMetric) else other
         if not isinstance(state, Mapping) or not {"metrics", "parts"} <= state.keys():
             raise scoring.ArgumentError(
-                f"{given!r:.60} is no AudioCaptionMetric, and no state of one"
+                f"{other!r:.60} is no AudioCaptionMetric, and no state of one"
             )
         if tuple(state["metrics"]) != self.metrics:
             theirs, ours = ", ".join(state["metrics"]), ", ".join(self.metrics)
@@ -164,34 +164,34 @@ def _distinct(parts: Sequence[Sequence[CaptionEntry]]) -> tuple[list[CaptionEntr
         )
     if not entries or entries[0].id is None:
         return entries, ""
-    found: dict[str | None, CaptionEntry] = {}
+    by_id: dict[str | None, CaptionEntry] = {}
     differing = 0
     for part in parts:
         texts: dict[str | None, str | None] = {}
         for one in part:
-            first = found.setdefault(one.id, one)
+            first = by_id.setdefault(one.id, one)
             if first.references != one.references:
                 raise DatasetError(f"sample {one.id!r} has two sets of references")
             if texts.setdefault(one.id, one.text) != one.text:
                 what = f"sample {one.id!r} has two captions"
                 raise DatasetError(f"{what}; call reset() before each evaluation")
             differing += first.text != one.text
-    again = counted(len(entries) - len(found), "sample")
+    again = counted(len(entries) - len(by_id), "sample")
     others = f", {differing:,} with another caption" if differing else ""
-    note = f"{again} came again{others}; the first counts" if len(found) < len(entries) else ""
-    return list(found.values()), note
+    note = f"{again} came again{others}; the first counts" if len(by_id) < len(entries) else ""
+    return list(by_id.values()), note
 
 
 def _batch(
     predictions: Any, references: Any, ids: Any, before: Sequence[CaptionEntry]
 ) -> tuple[list[CaptionEntry], list[str]]:
-    given = [one for one in (predictions, references, ids) if one is not None]
-    indexes: list[Any] = [getattr(one, "index", None) for one in given]
+    sides = [one for one in (predictions, references, ids) if one is not None]
+    indexes: list[Any] = [getattr(one, "index", None) for one in sides]
     counted = ids is not None or all(type(one).__name__ == "RangeIndex" for one in indexes)
     if counted and all(hasattr(one, "equals") and one.equals(indexes[0]) for one in indexes):
         # Slices of one table: the first, from 0, is in order, and so are the others.
         same = predictions is references
-        predictions, *others = (one.reset_index(drop=True) for one in given)
+        predictions, *others = (one.reset_index(drop=True) for one in sides)
         references, ids = predictions if same else others[0], (*others[1:], None)[0]
     named = [] if ids is None else [captions.read_column(ids, "ids")]
     latest = [(one.text or "", *one.references) for one in before[-captions.ROWS_COMPARED :]]
@@ -205,5 +205,5 @@ def _batch(
         names = {key: captions.id_text(name) for key, name in one.by_id.items()}
         if names.keys() != places.keys():
             raise DatasetError("ids are not about the same samples as predictions and references")
-    found = [CaptionEntry(names[key], texts.get(key), [*known.get(key, ())]) for key in places]
-    return found, [note for one in pairing.readings for note in one.notes]
+    entries = [CaptionEntry(names[key], texts.get(key), [*known.get(key, ())]) for key in places]
+    return entries, [note for one in pairing.readings for note in one.notes]

@@ -90,10 +90,10 @@ def read_captions(
 def _samples(given: Mapping[str, Any], reading: Reading) -> list[Sample]:
     """Samples of references; where a text is several, of these: one that comes in a list is where
     it is a list by itself."""
-    found = {key: _texts(one, key) for key, one in given.items()}
+    texts_of = {key: _texts(one, key) for key, one in given.items()}
     cells = {
         (key, at): text
-        for key, texts in found.items()
+        for key, texts in texts_of.items()
         for at, text in enumerate(texts)
         if isinstance(given[key], str) or parsed(text) is not None
     }
@@ -103,13 +103,13 @@ def _samples(given: Mapping[str, Any], reading: Reading) -> list[Sample]:
         what = error.reason.partition("; say which")[0]
         raise DatasetError(f"{what}; give each sample a list of its texts, also of one") from None
     reading.note(note)
-    reading.rows = len(found)
+    reading.rows = len(texts_of)
     parts = dict(zip(cells, split, strict=True))
     for key in {key for key, _ in cells} if note else ():
-        found[key] = [
-            part for at, text in enumerate(found[key]) for part in parts.get((key, at), [text])
+        texts_of[key] = [
+            part for at, text in enumerate(texts_of[key]) for part in parts.get((key, at), [text])
         ]
-    return samples_of(found)
+    return samples_of(texts_of)
 
 
 def _side(given: Any, name: str, columns: Mapped) -> Argument:
@@ -125,11 +125,11 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
         rows = _table_rows(given)
     else:
         rows = _dict_rows(given, name) if isinstance(given, Mapping) else []
-        found = None if rows else read_column(given, name)
-        rows = found.values if found else rows
+        column = None if rows else read_column(given, name)
+        rows = column.values if column else rows
         listed = bool(rows) and all(isinstance(one, Mapping) for one in rows)
-        if found and (found.ids is not None or not listed):
-            return found
+        if column and (column.ids is not None or not listed):
+            return column
     cells = [{str(key): json_value(one) for key, one in row.items()} for row in rows]
     named = "id" in columns or any(has_column(IDS, one) for one in {tuple(row) for row in cells})
     cells = cells if named else [row | {"id": str(place)} for place, row in enumerate(cells)]
@@ -138,30 +138,30 @@ def _side(given: Any, name: str, columns: Mapped) -> Argument:
     return Argument(name, [None] * (1 if named else len(cells)), [""] if named else None, file)
 
 
-def _dict_rows(given: Mapping[Any, Any], name: str) -> list[Any]:
+def _dict_rows(table: Mapping[Any, Any], name: str) -> list[Any]:
     """The rows of a dict as files have them: of columns, or of objects by id; none of texts."""
     names = (name, *TEXTS, *NUMBERED)
-    inner = (one[:1] if isinstance(one, list | tuple) else [one] for one in given.values())
+    inner = (one[:1] if isinstance(one, list | tuple) else [one] for one in table.values())
     objects = any(isinstance(one, Mapping) for parts in inner for one in parts)
-    if not objects and not has_column((*names, "columns"), map(str, given)):
+    if not objects and not has_column((*names, "columns"), map(str, table)):
         return []
-    value = json_value(given)
+    value = json_value(table)
     return rows_of_columns(value, (IDS, names)) or (by_key(value, (IDS, names)) if objects else [])
 
 
-def _table_rows(given: Any) -> list[Mapping[Any, Any]]:
+def _table_rows(table: Any) -> list[Mapping[Any, Any]]:
     """The rows of a data frame of pandas or polars, a table of Arrow or a set of Hugging Face."""
-    if hasattr(given, "with_format"):  # which would decode audio
-        given = given.with_format("arrow")[:]
-    if hasattr(given, "column_names"):
-        given = given.flatten()
-        given = given.select([one.name for one in given.schema if "binary" not in str(one.type)])
-    elif not _is_counted(getattr(given, "index", None)):
-        given = given.reset_index(drop=not {*given.index.names}.isdisjoint(given.columns))
-    names = list(given.column_names if hasattr(given, "column_names") else given.columns)
+    if hasattr(table, "with_format"):  # which would decode audio
+        table = table.with_format("arrow")[:]
+    if hasattr(table, "column_names"):
+        table = table.flatten()
+        table = table.select([one.name for one in table.schema if "binary" not in str(one.type)])
+    elif not _is_counted(getattr(table, "index", None)):
+        table = table.reset_index(drop=not {*table.index.names}.isdisjoint(table.columns))
+    names = list(table.column_names if hasattr(table, "column_names") else table.columns)
     if len(set(names)) < len(names):
         raise DatasetError("a table names a column twice; give each a name of its own")
-    cells = zip(*(_plain(given[name]) for name in names), strict=True)
+    cells = zip(*(_plain(table[name]) for name in names), strict=True)
     return [dict(zip(names, row, strict=True)) for row in cells]
 
 
@@ -184,9 +184,9 @@ def read_column(given: Any, name: str) -> Argument:
     return _identified(name, _plain(given), _plain(index))
 
 
-def _plain(given: Any) -> list[Any]:
-    ways = (getattr(given, way, None) for way in ("tolist", "to_list", "to_pylist"))
-    return list(next((way() for way in ways if way), given))
+def _plain(values: Any) -> list[Any]:
+    ways = (getattr(values, way, None) for way in ("tolist", "to_list", "to_pylist"))
+    return list(next((way() for way in ways if way), values))
 
 
 def _identified(name: str, values: list[Any], ids: Iterable[Any]) -> Argument:
@@ -206,26 +206,26 @@ def id_text(given: Any) -> str:
     return str(given)
 
 
-def _are_in_order(given: Sequence[Argument], *, of_torch: bool) -> bool:
+def _are_in_order(sides: Sequence[Argument], *, of_torch: bool) -> bool:
     """Whether arguments are in order, and none by id; refused where some are, where lengths differ,
     and where rows of references are, or may be, one of all samples each."""
-    ordered = [one.name for one in given if one.ids is None]
-    by_id = [one.name for one in given if one.ids and one.ids != [*map(str, range(len(one.ids)))]]
+    ordered = [one.name for one in sides if one.ids is None]
+    by_id = [one.name for one in sides if one.ids and one.ids != [*map(str, range(len(one.ids)))]]
     if ordered and by_id:
         raise DatasetError(
             f"{ordered[0]} are in order, also with an index of 0, 1, 2, …, and {by_id[0]} by id; "
             "give both in lists, or both by id: in dicts, or in columns with ids as their index "
             "(references[predictions.index] are those of some rows)"
         )
-    count, rows = len(given[0].values), given[1].values
+    count, rows = len(sides[0].values), sides[1].values
     wide = [one for one in rows if isinstance(one, Collection) and not isinstance(one, str | dict)]
     if ordered and rows and len(wide) == len(rows) and all(len(one) == count for one in wide):
         tuples = of_torch and count > 1 and all(type(one) is tuple for one in wide)
         if len(rows) != count or tuples:
             what = f"references are {len(rows):,} rows of {count:,} for {count:,} predictions"
             raise DatasetError(f"{what}; {_COLLATED}")
-    if ordered and len({len(one.values) for one in given}) > 1:
-        *first, last = (f"{len(one.values):,} {one.name}" for one in given)
+    if ordered and len({len(one.values) for one in sides}) > 1:
+        *first, last = (f"{len(one.values):,} {one.name}" for one in sides)
         every = "give one of each for every sample, where a sample's references may be a list"
         raise DatasetError(f"there are {', '.join(first)} and {last}; {every}")
     return bool(ordered)

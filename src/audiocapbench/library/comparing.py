@@ -93,7 +93,7 @@ def leaderboard(
     check_known("correction", correction, [*Correction], scoring.ArgumentError)
     published = query.get("published", False)
     with board_store(store, published=published) as opened:
-        found = build_leaderboard(
+        result = build_leaderboard(
             opened,
             benchmark=query.get("benchmark"),
             scorer=ranking_scorer(query.get("metric"), query.get("judge")),
@@ -104,8 +104,8 @@ def leaderboard(
             runs=runs,
         )
         if names := query.get("votes"):
-            found = with_votes(found, named_votes(opened, names))
-        return found
+            result = with_votes(result, named_votes(opened, names))
+        return result
 
 
 def board_store(store: StoreLike, *, published: bool) -> AbstractContextManager[Store]:

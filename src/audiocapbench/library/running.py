@@ -186,21 +186,21 @@ async def _executed(
         await call(joined, options.get("engine", "local")),
     ):
         plan: RunPlan = await call(plan_of, store)
-        found = await aexecute(plan, Host(options.get("progress")), call)
-        if found.stop is Stop.INTERRUPTED:  # what was answered is kept, and a loop must end
+        ends = await aexecute(plan, Host(options.get("progress")), call)
+        if ends.stop is Stop.INTERRUPTED:  # what was answered is kept, and a loop must end
             raise KeyboardInterrupt
-        if not found.ends:
-            raise found.refusals[0]
-        result: RunResult = await call(_result, plan, found)
+        if not ends.ends:
+            raise ends.refusals[0]
+        result: RunResult = await call(_result, plan, ends)
         return result
 
 
-def _result(plan: RunPlan, found: RunsEnd) -> RunResult:
+def _result(plan: RunPlan, ends: RunsEnd) -> RunResult:
     """A run's scores, computed and kept while the store is open."""
-    [end] = found.ends
+    [end] = ends.ends
     if plan.runs:  # which were scored before
         plan = replace(plan, metrics=list(plan.store.scores(end.run.id)))
-    result = RunResult(plan.summaries(found)[0], end.stop, end.spending)
+    result = RunResult(plan.summaries(ends)[0], end.stop, end.spending)
     result.records()
     keep_estimates(plan.store, [result.summary.table])
     return result
@@ -341,26 +341,26 @@ def import_run(
             place = None if folder is None else Path(folder)
             benchmark = subject(read, name, place, where, columns, **clips)
         tell(1, 4)
-        found = read_files(read, benchmark, model, columns)
+        predictions = read_files(read, benchmark, model, columns)
         tell(2, 4)
     traits = benchmark.traits
     chosen = list(traits.metrics) if metrics is None else scoring.metric_names(metrics)
     heard = not any(one.clip.is_absent for one in benchmark.samples)
     check_metrics(traits.aggregation, chosen, audio=heard, own=traits.metrics)
-    model = model_name(model, found)
-    with opened_store(store) as kept:
-        end = keep_predictions(kept, benchmark, found, model, judge)
+    model = model_name(model, predictions)
+    with opened_store(store) as opened:
+        end = keep_predictions(opened, benchmark, predictions, model, judge)
         tell(3, 4)
-        dataset = kept.dataset(end.run.dataset, end.run.benchmark)
-        failures = score_run(kept, end.run, chosen, dataset)
+        dataset = opened.dataset(end.run.dataset, end.run.benchmark)
+        failures = score_run(opened, end.run, chosen, dataset)
         tell(4, 4)
-        judges = list(dict.fromkeys(one.judge for one in kept.judgements(end.run.id)))
-        summary = summarise(kept, end.run, chosen, judges, dataset=dataset)
+        judges = list(dict.fromkeys(one.judge for one in opened.judgements(end.run.id)))
+        summary = summarise(opened, end.run, chosen, judges, dataset=dataset)
         notes = (*benchmark.notes, *([benchmark.presence] if benchmark.missing else ()))
         notes += tuple(map(str, failures))
         result = ImportResult(summary, end=end, notes=notes)
         result.records()
-        keep_estimates(kept, [summary.table])
+        keep_estimates(opened, [summary.table])
         return result
 
 

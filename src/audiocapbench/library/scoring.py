@@ -101,10 +101,10 @@ def find_scorer(scorers: Iterable[Scorer], name: str) -> Scorer:
     """The scorer of a name: ``meteor``, ``elements: accuracy``, or a judge for its overall score.
     For a name of none there is a KeyError with all names in its message."""
     by_name = {one.label: one for one in scorers}
-    found = by_name.get(name) or by_name.get(f"{name}: overall")
-    if found is None:
+    scorer = by_name.get(name) or by_name.get(f"{name}: overall")
+    if scorer is None:
         raise KeyError(f"no score of {name!r}; there are {', '.join(by_name)}")
-    return found
+    return scorer
 
 
 def _fits(value: Any, hint: Any) -> bool:

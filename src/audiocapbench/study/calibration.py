@@ -110,19 +110,19 @@ def calibrate_runs(
     notes += _unused(tables, scorer, ratings)
     if unrated:
         notes.append(f"Nobody rated {', '.join(f'{one.model} (run {one.id})' for one in unrated)}.")
-    found, rate = [], _RANDOM / len(tables)
+    calibrated, rate = [], _RANDOM / len(tables)
     for label, table in zip(labels([one.run for one in tables]), tables, strict=True):
         key, known = _name_of(table, tables, ratings), _answers(table, scorer, category)
         chosen = {one.item: one.chosen for one in opinions.opinions if one.run == key}
-        found.append(_calibrated(label, table.run, known, ratings[key], chosen, width))
-        notes += [f"{label}: {one}" for one in _warnings(found[-1], known, ratings[key], rate)]
-    ordered = tuple(sorted(found, key=lambda one: -one.found.value))
+        calibrated.append(_calibrated(label, table.run, known, ratings[key], chosen, width))
+        notes += [f"{label}: {one}" for one in _warnings(calibrated[-1], known, ratings[key], rate)]
+    ordered = tuple(sorted(calibrated, key=lambda one: -one.found.value))
     judge = str(tables[0].signature(scorer))
-    how = "ppi++ crossed strata" if any(one.chosen for one in found) else "ppi++ crossed"
+    how = "ppi++ crossed strata" if any(one.chosen for one in calibrated) else "ppi++ crossed"
     signature = sign("calibrated", judge=judge, by=by, ratings=opinions.digest, how=how)
     if category:
         signature = signature.with_fields(category=category)
-    biases, own = _biases(found, scorer) if scorer.judge else ((), None)
+    biases, own = _biases(calibrated, scorer) if scorer.judge else ((), None)
     return Calibration(scorer, ordered, _better(ordered), biases, own, signature, tuple(notes))
 
 
@@ -171,13 +171,13 @@ def _read_ratings(
     if dimension not in {OVERALL, *dimensions}:
         near = did_you_mean(dimension, dimensions)
         raise ReportError(f"{people.source}: nobody rated {dimension!r}{near}")
-    found: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
+    ratings: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
     partial = 0
     for (run, item, person), given in rows.items():
         if dimension in given:
-            found[run][person, item] = given[dimension]
+            ratings[run][person, item] = given[dimension]
         elif dimension == OVERALL and set(given) == dimensions - {OVERALL}:
-            found[run][person, item] = overall_of(given)
+            ratings[run][person, item] = overall_of(given)
         else:
             partial += 1
     numbers = [value for _, value in known]
@@ -186,7 +186,7 @@ def _read_ratings(
     if scale == SCALE and max(numbers) <= MAX_VALUE / 2:
         reach = f"{min(numbers):g} to {max(numbers):g}"
         notes.append(f"The ratings reach from {reach}: if that is their scale, say so, as 1:5.")
-    return found
+    return ratings
 
 
 def _name_of(table: RunTable, tables: Sequence[RunTable], ratings: Ratings) -> str:
@@ -250,7 +250,7 @@ def _calibrated(
         raise ReportError(f"run {run.id} has no sample with a score that people rated")
     rated = dict.fromkeys(key for _, key in ratings)
     strata = strata_of(run, {key: said[key] for key in rated}, len(scores))
-    plain, found = (
+    plain, tuned_mean = (
         predicted.calibrated_mean(ratings, scores, bounds=SCALE, strata=strata, tuned=tuned)
         for tuned in (False, True)
     )
@@ -260,9 +260,9 @@ def _calibrated(
     counts = len(ratings), len(rated), len(scores)
     return CalibratedRun(
         *(name, *counts, strata is not None, plain, float(np.mean([*scores.values()]))),
-        found,
+        tuned_mean,
         float(np.corrcoef(people, judged)[0, 1]) if varies else None,
-        predicted.ratings_needed(found, len(ratings), most, width) if width else None,
+        predicted.ratings_needed(tuned_mean, len(ratings), most, width) if width else None,
         {(who, f"{name}/{key}"): scores[key] - one for (who, key), one in ratings.items()},
         {f"{name}/{key}": (categories[key], family) for key in rated},
     )
@@ -327,14 +327,14 @@ def _biases(runs: Sequence[CalibratedRun], scorer: Scorer) -> tuple[tuple[Bias, 
         scores, bounds = dict.fromkeys((key for _, key in part), 0.0), (-MAX_VALUE, MAX_VALUE)
         return predicted.calibrated_mean(part, scores, bounds=bounds) if part else None
 
-    found = [("all", mean())]
+    means = [("all", mean())]
     for place, kind in enumerate(("category", "family")):
         names = dict.fromkeys(one[place] for one in groups.values())
         if len(names) > 1:
-            found += [(f"{kind} {name}", mean(place, name)) for name in names]
+            means += [(f"{kind} {name}", mean(place, name)) for name in names]
     biases = tuple(
         Bias(name, len(one.influence.ratings), one.value, one.interval)
-        for name, one in found
+        for name, one in means
         if one
     )
     family = family_of(scorer.name)

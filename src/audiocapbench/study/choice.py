@@ -51,14 +51,14 @@ def strata_of(run: Run, said: Mapping[str, str], total: int) -> dict[str, tuple[
     """The stratum of each rated answer and its size; None for ratings that no choice is of."""
     if not any(said.values()):
         return None
-    found: dict[str, tuple[str, int]] = {}
+    strata: dict[str, tuple[str, int]] = {}
     for key, words in said.items():
         match = _SAID.fullmatch(words)
         if match is None or words != _signed(run, key, words.rpartition(", ")[0]):
             what = f"says {words!r}" if words else "says nothing"
             raise ReportError(f"{key} of run {run.id} {what} of its choice: not as it was chosen")
-        found[key] = match[1], int(match[2])
-    if (of := sum(size for _, size in {*found.values()})) != total:
+        strata[key] = match[1], int(match[2])
+    if (of := sum(size for _, size in {*strata.values()})) != total:
         what = f"what people rated is of strata with {of:,} answers, and {total:,} have a score"
         raise ReportError(f"run {run.id}: {what}; rate all that was chosen, or choose anew")
-    return found
+    return strata

@@ -73,23 +73,23 @@ class RaceResult:
         verb = "is" if top == 1 else "are"
         here, alike = f"on these {self.clips:,} clips", "on clips like these"
         if len(self.best) <= top and not self.decided:
-            said = f"not decided: too few of the models answer ({names or 'none'})"
+            words = f"not decided: too few of the models answer ({names or 'none'})"
         elif not self.decided and self.alike_decided:
             names = ", ".join(self.alike_best)
-            said = f"{names} {verb} best {alike} {sure}; {here} it is not decided"
+            words = f"{names} {verb} best {alike} {sure}; {here} it is not decided"
         elif not self.decided and self.seen == self.clips:
-            said = f"{names} cannot be told apart {here}, nor {alike}"
+            words = f"{names} cannot be told apart {here}, nor {alike}"
         elif not self.decided:
-            said = f"not decided yet {here}, nor {alike}, between {names}"
+            words = f"not decided yet {here}, nor {alike}, between {names}"
         else:
             is_sure = all(one.asked == self.clips for one in self.racers if not one.refusal)
-            said = f"{names} {verb} {'ahead' if is_sure else 'best'} {here}"
-            said += "" if is_sure else f" {sure}"
+            words = f"{names} {verb} {'ahead' if is_sure else 'best'} {here}"
+            words += "" if is_sure else f" {sure}"
             missing = f"; {alike} the race cannot tell"
-            said += f", and best {alike} {sure}" if self.alike_decided else missing
+            words += f", and best {alike} {sure}" if self.alike_decided else missing
         refused = any(one.refusal for one in self.racers)
         who = f"those of {len(self.racers)} models that answer" if refused else ""
-        return f"Race of {who or f'{len(self.racers)} models'} by {self.plan.scorer.name}: {said}."
+        return f"Race of {who or f'{len(self.racers)} models'} by {self.plan.scorer.name}: {words}."
 
     def to_dict(self) -> dict[str, Any]:
         plain = ("clips", "decided", "best", "asked", "fixed", "cost_usd", "fixed_usd")
@@ -105,18 +105,18 @@ class RaceResult:
 
 def last_race(store: Store, benchmark: Benchmark, scorer: str | None) -> dict[str, Any]:
     """How the newest race on a benchmark was set up, by this metric or judge or by any."""
-    found = [
+    races = [
         {**mark, "scorer": name}
         for run in store.runs()
         if (run.benchmark, run.dataset) == (benchmark.name, benchmark.fingerprint)
         for name, mark in run.races.items()
         if scorer in (None, name)
     ]
-    if not found:
+    if not races:
         by = "" if scorer is None else f" by {scorer}"
         to_do = "leave --resume out to begin one"
         raise ReportError(f"{store.name} has no race{by} on {benchmark.name} as it is; {to_do}")
-    return max(found, key=itemgetter("at"))
+    return max(races, key=itemgetter("at"))
 
 
 @dataclass
@@ -171,13 +171,13 @@ class RacePlan(Plan[RaceResult]):
         """Ask round by round; once a model is refused, the others race anew by their answers."""
         while True:
             refused = len(self.refusals)
-            found: RaceResult = await call(self._race, host)
-            if found.stop is not None or len(self.refusals) == refused:
-                self._note(self.begun.values(), found.statement)
-                return found
+            result: RaceResult = await call(self._race, host)
+            if result.stop is not None or len(self.refusals) == refused:
+                self._note(self.begun.values(), result.statement)
+                return result
 
-    def _note(self, runs: Iterable[Run], said: str) -> None:
-        mark: dict[str, Any] = {"statement": said, "by_judge": self.scorer.judge is not None}
+    def _note(self, runs: Iterable[Run], statement: str) -> None:
+        mark: dict[str, Any] = {"statement": statement, "by_judge": self.scorer.judge is not None}
         mark |= {name: getattr(self, name) for name in ("top", "alpha", "seed", "alike")}
         mark |= {"models": [one.name for one in self.runs.models], "at": now()}
         self.runs.store.catalog.note_race([one.id for one in runs], self.scorer.name, mark)
@@ -220,17 +220,17 @@ class RacePlan(Plan[RaceResult]):
 
     def _ask(self, inside: Sequence[Model], chosen: Sequence[Sample], host: Host) -> Stop | None:
         ids = frozenset(one.id for one in chosen)
-        found = execute(replace(self.runs, models=inside, only=ids), host)
-        for place, end in found.found.items():
+        ends = execute(replace(self.runs, models=inside, only=ids), host)
+        for place, end in ends.found.items():
             name = inside[place].name
             self.dealt[name] |= ids
             if name not in self.begun:
                 self._note([end.run], f"A race by {self.scorer.name} has not ended.")
             self.begun[name] = end.run
         self.refusals |= {
-            inside[place].name: str(own[0]) for place, own in found.refused.items() if own
+            inside[place].name: str(own[0]) for place, own in ends.refused.items() if own
         }
-        return found.stop
+        return ends.stop
 
     def _scores(
         self, models: Sequence[Model], inside: Sequence[Model], chosen: Sequence[Sample]

@@ -74,14 +74,14 @@ class Study(TomlTable, frozen=True):
             yield f"models: {name} stands twice among them"
 
     def create(self, max_tokens: int | None = None) -> list[Model]:
-        found: list[Model] = []
+        models: list[Model] = []
         how: Any = {"published": self.protocol == "published", "max_tokens": max_tokens}
         for one in self.models:
-            given = ModelSettings(**one.model_dump(exclude={"name"}))
-            if given.timeout is None:
-                given = replace(given, timeout=self.asking.get("timeout"))
-            found += create_models([one.name], given, **how)
-        return found
+            settings = ModelSettings(**one.model_dump(exclude={"name"}))
+            if settings.timeout is None:
+                settings = replace(settings, timeout=self.asking.get("timeout"))
+            models += create_models([one.name], settings, **how)
+        return models
 
 
 def read_study(path: Path) -> Study:
@@ -113,10 +113,10 @@ def lock_of(study: Study, plan: RunPlan) -> dict[str, Any]:
 def _signature(metric: str) -> str:
     """How a metric makes its numbers; of one that needs more than text, its name as written."""
     try:
-        [found] = compute([metric], ["a dog barks"], [["a dog barks loudly", "a dog"]])
+        [result] = compute([metric], ["a dog barks"], [["a dog barks loudly", "a dog"]])
     except MetricError:
         return metric
-    return str(found.signature)
+    return str(result.signature)
 
 
 def lock_path(path: Path) -> Path:

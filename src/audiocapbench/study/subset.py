@@ -36,8 +36,8 @@ class WeightedClips(NamedTuple):
 
     def estimate(self, scores: FloatArray) -> FloatArray:
         """What these clips say of the whole, for scores of shape (models, clips)."""
-        found: FloatArray = scores[:, self.places] @ self.weights
-        return found
+        estimates: FloatArray = scores[:, self.places] @ self.weights
+        return estimates
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ def choose_subset(
     clips = sorted(zip(chosen.places.tolist(), chosen.weights.tolist(), strict=True))
     ids, weights = zip(*((samples[place].id, weight) for place, weight in clips), strict=True)
     run, signature = tables[0].run, str(tables[0].signature(scorer))
-    made = (run.benchmark, run.dataset, scorer.label, signature, len(samples), method, held_out)
-    return Subset(*made, tuple(labels([one.run for one in tables])), ids, weights)
+    facts = (run.benchmark, run.dataset, scorer.label, signature, len(samples), method, held_out)
+    return Subset(*facts, tuple(labels([one.run for one in tables])), ids, weights)
 
 
 def measure(
@@ -112,7 +112,7 @@ def measure(
 ) -> dict[Method, HeldOut]:
     """How far each method is off for every model in turn, when chosen by the others."""
     whole = scores.mean(axis=1)
-    found: dict[Method, HeldOut] = {}
+    held_out: dict[Method, HeldOut] = {}
     for method, choose in _CHOOSE.items():
         draws = 1 if method == "anchors" else DRAWS
         guesses = np.empty((draws, len(scores)))
@@ -127,17 +127,17 @@ def measure(
         error = float(np.sqrt(((guesses - whole) ** 2).mean()))
         agreed = [one for row in guesses if (one := kendall(row, whole)) is not None]
         order = float(np.mean(agreed)) if agreed else None
-        found[method] = HeldOut(error, float(ranks.mean()), order)
-    return found
+        held_out[method] = HeldOut(error, float(ranks.mean()), order)
+    return held_out
 
 
 def draw(scores: FloatArray, categories: Sequence[str], size: int, seed: int) -> WeightedClips:
     """Clips by lot, as many of each category as its share; none counts for more than another."""
     generator = np.random.default_rng(seed)
     places, weights = [], []
-    for own, count in _quotas(categories, size):
-        places.append(generator.choice(own, count, replace=False))
-        weights.append(np.full(count, len(own) / count / scores.shape[1]))
+    for places_of, count in _quotas(categories, size):
+        places.append(generator.choice(places_of, count, replace=False))
+        weights.append(np.full(count, len(places_of) / count / scores.shape[1]))
     return WeightedClips(np.concatenate(places), np.concatenate(weights))
 
 
@@ -190,31 +190,31 @@ _CHOOSE: dict[Method, Callable[[FloatArray, Sequence[str], int, int], WeightedCl
 def _quotas(categories: Sequence[str], size: int) -> list[tuple[NDArray[np.int64], int]]:
     """The clips of each category, and how many to take: its share by largest remainder, or one."""
     names = np.array(categories)
-    own = [np.flatnonzero(names == name) for name in dict.fromkeys(categories)]
-    if size < len(own):
-        raise ReportError(f"a subset of {size} leaves out whole categories; there are {len(own)}")
-    shares = np.array([size * len(one) / len(names) for one in own])
-    counts = np.ones(len(own), dtype=np.int64)
-    for _ in range(size - len(own)):
+    clips = [np.flatnonzero(names == name) for name in dict.fromkeys(categories)]
+    if size < len(clips):
+        raise ReportError(f"a subset of {size} leaves out whole categories; there are {len(clips)}")
+    shares = np.array([size * len(one) / len(names) for one in clips])
+    counts = np.ones(len(clips), dtype=np.int64)
+    for _ in range(size - len(clips)):
         counts[np.argmax(shares - counts)] += 1
-    return list(zip(own, counts.tolist(), strict=True))
+    return list(zip(clips, counts.tolist(), strict=True))
 
 
 def read_subset(path: Path) -> Subset:
     from pydantic import TypeAdapter
 
     try:
-        found = TypeAdapter(Subset).validate_json(path.read_bytes())
-        if not 0 <= found.half_width < float("inf"):
-            raise ValueError(f"half_width is {found.half_width}")
+        subset = TypeAdapter(Subset).validate_json(path.read_bytes())
+        if not 0 <= subset.half_width < float("inf"):
+            raise ValueError(f"half_width is {subset.half_width}")
     except (OSError, ArithmeticError, ValueError, KeyError) as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
         refusal = f"{path} is no subset that 'audiocapbench subset' wrote ({what:.200})"
         raise ReportError(refusal) from None
-    ids, weights = found.ids, found.weights
+    ids, weights = subset.ids, subset.weights
     if len(ids) != len(weights) or len(set(ids)) != len(ids) or not abs(sum(weights) - 1) < 1e-6:
         raise ReportError(f"{path}: ids and weights do not belong together")
-    return found
+    return subset
 
 
 def estimate_by(subset: Subset, tables: Sequence[RunTable]) -> list[Row]:

@@ -279,9 +279,9 @@ def html_text(table: Table, *, in_page: bool = False) -> str:
     if in_page:
         return f"<table>{head}</table>"
     notes = (f"<p><small>{_html(note)}</small></p>" for note in table.notes)
-    said = "".join(f"<p><strong>{_html(one)}</strong></p>" for one in table.verdicts)
+    verdicts = "".join(f"<p><strong>{_html(one)}</strong></p>" for one in table.verdicts)
     whole = f"<table><caption>{_html(table.title)}</caption>{head}</table>"
-    return f'{said}<div style="overflow-x:auto">{whole}</div>{"".join(notes)}'
+    return f'{verdicts}<div style="overflow-x:auto">{whole}</div>{"".join(notes)}'
 
 
 def parquet_content(records: Sequence[Row]) -> bytes:

@@ -26,8 +26,8 @@ def print_table(console: "Console", table: Table) -> None:
 
     room = console.width
     if table.stacks and table_width(table.text_columns()) > room:
-        said = [textwrap.wrap(one, room, **_WHOLE_WORDS) for one in (table.title, *table.notes)]
-        for line in (*table.verdicts, *said[0], *_stacked(table, room), *chain(*said[1:])):
+        texts = [textwrap.wrap(one, room, **_WHOLE_WORDS) for one in (table.title, *table.notes)]
+        for line in (*table.verdicts, *texts[0], *_stacked(table, room), *chain(*texts[1:])):
             console.print(Text(escape_line(line)), soft_wrap=True)
         return
     columns, left_out = fitted(table, room)
