@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Unpack, cast, get_args
+from typing import Any, Unpack, cast, get_args
 
 from audiocapbench.asking import BoardOptions
 from audiocapbench.errors import StoreError, check_known
@@ -91,19 +91,11 @@ def leaderboard(
         ReportError: There is no run to show, or none with the score to rank by.
     """
     check_known("correction", correction, [*Correction], scoring.ArgumentError)
-    published = query.get("published", False)
-    with board_store(store, published=published) as opened:
-        result = build_leaderboard(
-            opened,
-            benchmark=query.get("benchmark"),
-            scorer=ranking_scorer(query.get("metric"), query.get("judge")),
-            by_category=query.get("by_category", False),
-            all_runs=query.get("all_runs", False),
-            published=published,
-            correction=Correction(correction),
-            runs=runs,
-        )
-        if names := query.get("votes"):
+    names, by = query.pop("votes", None), (query.pop("metric", None), query.pop("judge", None))
+    how: Any = {"correction": Correction(correction), "runs": runs, **query}
+    with board_store(store, published=query.get("published", False)) as opened:
+        result = build_leaderboard(opened, scorer=ranking_scorer(*by), **how)
+        if names:
             result = with_votes(result, named_votes(opened, names))
         return result
 

@@ -13,6 +13,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics.result import FloatArray, first_column
+from audiocapbench.models.model import REPEAT
 from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference, Test
 from audiocapbench.scores import compute
 from audiocapbench.scores.compute import ALL as EVERYTHING
@@ -54,9 +55,16 @@ def compare_runs(
     numbers = [one.run.id for one in tables]
     if twice := [one for one in numbers if numbers.count(one) > 1]:
         raise ReportError(f"run {twice[0]} is compared with itself; name different runs")
-    return compare_tables(
+    result = compare_tables(
         *tables, metrics=metrics, judges=judges, clips=clips, correction=correction, test=test
     )
+    again = {(line.model, line.dataset) for line in store.runs() if REPEAT in line.parameters}
+    runs = [one.run for one in tables if (one.run.model, one.run.dataset) in again]
+    if repeated or not runs:
+        return result
+    whose = f"The repeats of run {', '.join(str(one.id) for one in runs)} are left out"
+    note = f"{whose}; a leaderboard takes the mean of all, as --repeats does here."
+    return replace(result, notes=(*result.notes, note))
 
 
 def compare_tables(
