@@ -17,7 +17,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.report.costs import plain_model
+from audiocapbench.report.costs import chosen_rows, plain_model
 from audiocapbench.store import Store, schema
 from audiocapbench.store.connect import writing
 from audiocapbench.store.ledger import Scope
@@ -27,6 +27,7 @@ from fakes import faults
 from fakes.faults import Plan
 from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
+from made_store import MadeRun, made_samples, put_run
 
 PRICE = Price(2.5, 10, "as gpt-4o-audio-preview", PRICED, 40, 10)
 LIMITS = RateLimits(1, retry=RetryPolicy(attempts=4, first_s=0.01, longest_s=0.02))
@@ -135,6 +136,13 @@ def test_names_that_stand_for_nothing_are_refused_with_what_is_known(
     done = run_command("costs", *of.split(), "--store", spent)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+def test_a_model_costs_what_all_its_runs_do() -> None:
+    store = Store.open("sqlite://")
+    for model in ("one", "other", "one"):
+        put_run(store, MadeRun(model), made_samples(1))
+    assert chosen_rows(store, ["one"]) == {"run": {1, 3}}
 
 
 def test_a_name_of_a_run_and_of_a_project_is_refused(spent: str) -> None:
