@@ -174,6 +174,15 @@ def test_a_reply_that_is_cut_off_is_asked_for_again_and_then_unparsed(
     assert counted([one]) == spent(server, before)
 
 
+SHORT = """
+name = "short"
+description = "what the paper's contract asks for, in a tenth of its words"
+prompt = "{references} Score {prediction} as JSON."
+scores = ["accuracy", "completeness", "hallucination"]
+scale = [0, 10]
+"""
+
+
 def start(place: Path, judge: str) -> Forked:
     """Start ``audiocapbench run demo`` in a folder, with a judge and no keys."""
     asked = ["run", "demo", "--model", "control/right", "--limit", str(INTERRUPTED)]
@@ -213,7 +222,8 @@ def kept(place: Path) -> list[Judgement]:
 def test_ctrl_c_keeps_what_was_judged_and_the_same_command_goes_on(
     server: LocalLlm, tmp_path: Path
 ) -> None:
-    name = f"endpoint/smollm2@{server.base_url}"
+    (tmp_path / "short.toml").write_text(SHORT)
+    name = f"endpoint/smollm2@{server.base_url}[contract=short.toml]"
     process = start(tmp_path, name)
     try:
         wait_until(lambda: bool(kept(tmp_path)) or process.poll() is not None)
