@@ -9,6 +9,7 @@ On two busy cores a site of 200 models on 100 clips takes 27 to 30 s; it took 32
 were written at once, and 45 s when it read each run four times. The command ``import`` of 20,000
 captions takes 8.8 to 9.8 s and 265 MB beside 12.8 to 14.5 s before, when SQLAlchemy handled each
 row and cycles were looked for all the time.
+Of 13 runs of 20,000 clips the first search takes .7 s, and .9 s in letters that are not ASCII's.
 """
 
 import argparse

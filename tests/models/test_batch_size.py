@@ -55,6 +55,8 @@ def test_memory_that_runs_out_halves_for_good_and_what_is_given_stays() -> None:
     size.ran_out(32)
     assert set(grow(size, {}, {})) == {16}
     assert BatchSize(None, "model card").largest == 16
+    size.ran_out(32)  # of another lane, prepared before
+    assert size.now == 16
     given = BatchSize(8)
     assert set(grow(given, {}, {})) == {8}
     given.ran_out(1)

@@ -242,6 +242,18 @@ def test_a_compiled_model_answers_as_any_in_batches_of_one_size(
     assert model.parameters["compile"] is True
     assert "compile" not in local(folder).parameters
     assert (local(folder, "[compile=yes]").batch, local(folder).batch) == (32, 4)
+    alone, sizes = model.answer_many(asked[:1]), list[int]()
+    generate = model._loaded().generate
+
+    def tight(**given: Any) -> Any:
+        sizes.append(len(given["input_ids"]))
+        if sizes[-1] > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return generate(**given)
+
+    model._loaded().generate = tight
+    assert model.answer_many(asked[:1]) == alone  # memory did not hold what was filled up
+    assert sizes == [4, 2, 1]
 
 
 def test_an_answer_ends_at_its_end_and_is_truncated_or_empty_otherwise(

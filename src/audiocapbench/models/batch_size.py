@@ -51,8 +51,11 @@ class BatchSize:
             self._set(self.now if pays or best > before else self.now // 2)
 
     def ran_out(self, questions: int) -> None:
-        """The memory did not hold so many: half of them, from now on."""
-        self._set(max(1, min(self.now, questions) // 2))
+        """The memory did not hold so many: half of them, from now on.
+
+        Of those that were prepared before it was halved, a failure tells nothing new.
+        """
+        self._set(max(1, min(self.now, questions // 2)))
 
     def _set(self, size: int, *, is_settled: bool = True) -> None:
         self.now, self.is_settled = size, is_settled

@@ -199,9 +199,11 @@ class LocalModel(CheckpointModel):
         """Replies to one batch; None where the memory of the device did not hold it."""
         import torch
 
+        size = len(questions)
         try:
             with self._preparing:
                 inputs, most, counts = self._prepare(questions)
+                size = len(counts)  # a compiled model's batch is filled up
                 if not self._has_begun:
                     self._has_begun = True
                     for _ in range(self.lanes - 2):
@@ -209,9 +211,9 @@ class LocalModel(CheckpointModel):
             made = self._device_thread.submit(self._generate, inputs, most, stop).result()
         except torch.OutOfMemoryError as error:
             torch.cuda.empty_cache()
-            if len(questions) > 1:
-                self._size.ran_out(len(questions))
-                words = f"a batch of {len(questions)} does not fit into memory; now {self.batch}"
+            if size > 1:
+                self._size.ran_out(size)
+                words = f"a batch of {size} does not fit into memory; now {self.batch}"
                 logging.getLogger("audiocapbench").warning(f"{self.name}: {words}")
                 return None
             said = f"{self.name}: out of memory with this clip alone ({failure_words(error)})"
