@@ -2,8 +2,9 @@
 
 Makes a store of 1,000 clips and 13 models with made-up texts and scores, writes the page without
 audio, and opens it in a real browser (Playwright and an installed chromium). Making it takes
-processor time, whatever else runs here; the time to the first row of the explorer is the browser's
-own, from the start of navigation.
+processor time, whatever else runs here (with ``OPENBLAS_NUM_THREADS=1``: threads of NumPy that wait
+for each other count, too); the time to the first row of the explorer is the browser's own, from the
+start of navigation.
 """
 
 import argparse

@@ -234,14 +234,15 @@ def _model_wins(votes: Sequence[Vote]) -> list[Table]:
         except ValueError as error:
             notes.append(f"Without ranks: {error}.")
             continue
-        notes += found.notes
         if own is votes:
+            notes += found.notes
             ranked = [
                 {"ranks": f"{ranks}", "model": name, "preferred": one, "votes": found.votes[name]}
                 for ranks, (name, one) in zip(found.ranks, found.models.items(), strict=True)
             ]
             continue
         (better, share), (worse, _) = found.models.items()
+        notes += [f"{better} and {worse}: {one}" for one in found.notes]
         row: Row = {"model": better, "to": worse, "votes": len(own)}
         row["ties"] = sum(one.preferred == 0 for one in own)
         rows.append(row | {"preferred": share})

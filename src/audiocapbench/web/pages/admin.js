@@ -7,13 +7,18 @@ let project = "ratings", drawn = "";
 function ask(path) {
   return fetch(`api/${path}`, { headers: { Authorization: `Bearer ${token}` }, cache: "no-store" });
 }
-function problem(text) { at("problem").hidden = !text; at("problem").textContent = text; }
+function problem(text) {
+  at("problem").hidden = !text;
+  at("problem").textContent = text;
+  if (text) at("when").textContent = "";
+}
 const percent = (value) => `${Math.round(100 * value)} %`;
 
 // A table as the server has made it.
-function shownTable({ title, head, rows, notes }) {
-  const lines = rows.map(([first, ...cells]) => row(rowHead(first), ...cells));
-  return [make("h2", "", title), table(title, head, lines), make("p", "soft", notes.join(" "))];
+function shownTable({ title, head, rows, numbers, notes }) {
+  const cell = (tag) => (text, place) => make(tag, numbers[place] ? "num" : "", text);
+  const lines = rows.map((cells) => row(rowHead(cells[0]), ...cells.map(cell("td")).slice(1)));
+  return [make("h2", "", title), table(title, head.map(cell("th")), lines), make("p", "soft", notes.join(" "))];
 }
 
 function show(told) {

@@ -328,7 +328,8 @@ def _shown_table(table: Table) -> dict[str, Any]:
     cells = [[" ".join(one) for one in column.cells] for column in columns]
     head = [" ".join(column.heading) for column in columns]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return {"title": table.title, "head": head, "rows": rows, "notes": list(table.notes)}
+    shown = {"title": table.title, "head": head, "rows": rows, "notes": list(table.notes)}
+    return shown | {"numbers": [column.look.align != "left" for column in columns]}
 
 
 def _refusal(error: Exception) -> tuple[int, dict[str, Any]]:
