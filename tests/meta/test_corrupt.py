@@ -190,13 +190,15 @@ def test_the_name_of_a_sound_gives_way_to_another_that_no_reference_may_mean() -
 def test_a_word_that_goes_with_one_sort_of_source_keeps_it() -> None:
     clips = captions(
         ["Combustion engine sounds"],
+        ["A french horn melody"],
+        ["A piano melody"],
         ["Barking sounds in a room"],
         ["Loud machine noises resembling engines"],
         ["Loud barking noises"],
     )
-    assert not {"Combustion engine sounds.", "Loud machine noises resembling engines."} & {
-        *texts(exchange_names(clips))
-    }
+    kept = {"Combustion engine sounds.", "A french horn melody."}
+    kept.add("Loud machine noises resembling engines.")
+    assert kept.isdisjoint(texts(exchange_names(clips)))
 
 
 def test_what_is_done_gives_way_with_the_place_where_it_is_done() -> None:

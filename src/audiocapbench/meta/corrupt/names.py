@@ -43,7 +43,7 @@ _ALONE = {
 _PLACING = frozenset("in near nearby outside inside loudly continuously twice".split())
 _LONGEST_PLACE = 7
 _DESCRIBING = splitting.ATTRIBUTES | words("ages")
-_LIKENING = words("likening")
+_LIKENING, _OF_ONE = words("likening"), words("of_one")
 _GOING_WITH_ALL = JOINING | DETERMINERS | PREPOSITIONS | splitting.ATTRIBUTES | _LEADING
 _ANYTHING = 3  # families of which a word is said that goes with any of them
 _FEWEST_KEPT = 3  # a caption exchanged as a whole is another clip's
@@ -189,7 +189,7 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
             said = caption.tokens[start - 1] if start else ","
             # "Combustion engine noise": combustion goes with engines alone.
             known = said in _GOING_WITH_ALL or _is_quality(said) or "sound" not in sorts
-            free = known or len(led[said]) >= _ANYTHING
+            free = said not in _OF_ONE and (known or len(led[said]) >= _ANYTHING)
             if head in _HEADS and sorts and free and after not in _LIKENING:
                 places[head, *sorts].append((caption, start, place))
             elif head in _ALONE and told and _is_told_once(caption.tokens, place):
