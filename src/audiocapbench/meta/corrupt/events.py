@@ -7,10 +7,10 @@ compared with one that names it. ``order``: clauses, or the deeds of one subject
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import combinations, islice, pairwise, takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from audiocapbench.meta.corrupt.captions import (
     AUXILIARIES,
@@ -51,7 +51,8 @@ NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
 _DETERMINING = DETERMINERS | splitting.ATTRIBUTES | splitting.COUNTS
 _LONGEST_SUBJECT, _LONGEST_EVENT = 5, 8
 _HANGING, _AT_ONCE, _TAKING_TURNS = map(words, ("hanging", "together", "taking_turns"))
-LOOKED_AT, LENT = 80, 12
+_LOOKED_AT, _MOST_LENT = 80, 12
+_Lent = TypeVar("_Lent")
 _FEWEST_OTHERS = 2
 _MAIN, _SIDE = 0.6, 0.5  # shares of the other references that name the main event, and the rest
 _ORDERING = words("ordering")
@@ -106,10 +107,6 @@ def read_clause(tokens: Tokens, joint: Tokens = ()) -> Clause:
     return Clause(tokens, OTHER, -1, is_plural(tokens[-1]) if tokens else False, joint)
 
 
-def first_clause(tokens: Tokens) -> Clause:
-    return read_clause(tuple(takewhile(lambda token: token not in JOINING, tokens)))
-
-
 def clauses_of(tokens: Tokens) -> list[Clause]:
     """Split a caption at its joints; what has no subject of its own stays with what is before."""
     clauses: list[Clause] = []
@@ -133,7 +130,7 @@ def _parts(tokens: Tokens, start: int, place: int, end: int) -> bool:
         return True
     if joint in ((), ("and",)) and read_clause(tokens[start:place]).form == OTHER:
         return False
-    clause = first_clause(tokens[end:])
+    clause = read_clause(tuple(takewhile(lambda token: token not in JOINING, tokens[end:])))
     return clause.form == FINITE or (clause.form == GERUND and joint != ())
 
 
@@ -224,12 +221,22 @@ def add_events(captions: CaptionSet) -> Iterator[CorruptedPair]:
             pool = pools.get((clause.form, clause.many), [])
             if not _is_clean(clause) or not core(clause.tokens) or not pool:
                 continue
-            drawn = draw.sample(pool, min(LOOKED_AT, len(pool)))
-            wrong = (one for one in drawn if not may_be_heard(one.tokens, caption.clip))
-            for event in islice(wrong, LENT):
+            for event in lent(pool, draw, partial(_is_unheard, caption.clip)):
                 put_in = event._replace(joint=clause.joint)
                 false = _joined([*clauses[:place], put_in, *clauses[place + 1 :]])
                 yield caption.corrupted("added", false)
+
+
+def lent(
+    pool: Sequence[_Lent], draw: random.Random, is_wrong: Callable[[_Lent], bool]
+) -> Iterator[_Lent]:
+    """Some of a pool, as often as captions tell them: none is put in oftener than taken out."""
+    drawn = dict.fromkeys(draw.sample(pool, min(_LOOKED_AT, len(pool))))
+    return islice(filter(is_wrong, drawn), _MOST_LENT)
+
+
+def _is_unheard(clip: CaptionedClip, event: Clause) -> bool:
+    return not may_be_heard(event.tokens, clip)
 
 
 def drop_events(captions: CaptionSet) -> Iterator[CorruptedPair]:

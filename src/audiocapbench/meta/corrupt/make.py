@@ -28,13 +28,10 @@ from audiocapbench.meta.scorers.scorer import CONTROLS, ControlScorer, TrialSett
 from audiocapbench.meta.trial import numbers
 from audiocapbench.stats import Interval, mean_interval
 
-
-def _exchange_things(captions: CaptionSet) -> Iterable[CorruptedPair]:
-    return chain(exchange_nouns(captions), exchange_deeds(captions), exchange_names(captions))
-
-
 RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
-    "noun": _exchange_things,
+    "noun": lambda captions: chain(
+        exchange_nouns(captions), exchange_deeds(captions), exchange_names(captions)
+    ),
     "order": swap_orders,
     "attribute": lambda captions: chain(change_attributes(captions), change_times(captions)),
     "added": add_events,

@@ -2,8 +2,9 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise, takewhile
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise, takewhile
 
 from audiocapbench.meta.corrupt.captions import (
     DETERMINERS,
@@ -12,6 +13,7 @@ from audiocapbench.meta.corrupt.captions import (
     PREPOSITIONS,
     PRONOUNS,
     SAID_BEFORE,
+    CaptionedClip,
     CaptionSet,
     CorruptedPair,
     ReferenceCaption,
@@ -25,10 +27,9 @@ from audiocapbench.meta.corrupt.captions import (
     words,
 )
 from audiocapbench.meta.corrupt.events import (
-    LENT,
-    LOOKED_AT,
     NO_SUBJECT,
     is_plural,
+    lent,
     may_be_heard,
 )
 from audiocapbench.metrics.elements import splitting
@@ -152,22 +153,18 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
             whole = len(caption.tokens) - (end - start) < _FEWEST_KEPT
             if hangs or whole or not PRONOUNS.isdisjoint(after):
                 continue
-            drawn = _drawn(pool, caption, start)
-            heard = alike(caption.clip.words)
-            wrong = (
-                one
-                for one in drawn
-                if heard.isdisjoint(names()[word][1] for word in one if word in names())
-                and not may_be_heard(one, caption.clip)
-            )
-            for deed in islice(wrong, LENT):
+            draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
+            for deed in lent(pool, draw, partial(_is_unheard_deed, caption.clip)):
                 yield caption.replaced("noun", start, end, deed)
 
 
-def _drawn(pool: list[Tokens], caption: ReferenceCaption, start: int) -> Iterable[Tokens]:
-    """Some of a pool, as often as captions tell them: none is put in oftener than taken out."""
-    draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
-    return dict.fromkeys(draw.sample(pool, min(LOOKED_AT, len(pool))))
+def _is_unheard_deed(clip: CaptionedClip, told: Tokens) -> bool:
+    return _is_unheard(clip, told) and not may_be_heard(told, clip)
+
+
+def _is_unheard(clip: CaptionedClip, told: Tokens) -> bool:
+    """Whether no word of a clip means what is named."""
+    return alike(clip.words).isdisjoint(names()[word][1] for word in told if word in names())
 
 
 def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
@@ -197,9 +194,8 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
     for own in places.values():
         pool = [caption.tokens[start:end] for caption, start, end in own]
         for caption, start, end in own:
-            drawn, heard = _drawn(pool, caption, start), alike(caption.clip.words)
-            wrong = (one for one in drawn if heard.isdisjoint(names()[word][1] for word in one))
-            for name in islice(wrong, LENT):
+            draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
+            for name in lent(pool, draw, partial(_is_unheard, caption.clip)):
                 yield caption.replaced("noun", start, end, name)
 
 
