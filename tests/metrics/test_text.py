@@ -104,6 +104,34 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
         )
     },
     "JSON": lambda text: json.dumps({"caption": text}),
+    **{
+        wrapping: wrapping.replace("@", "{}").format
+        for wrapping in (
+            *(
+                "《@》",
+                "⟨@⟩",
+                "⦅@⦆",
+                "⟦@⟧",
+                "[b]@[/b]",
+                "[color=red]@[/color]",
+                'print("@")',
+                "str('@')",
+            ),
+            *(
+                '<?xml version="1.0"?><caption>@</caption>',
+                "@[1]",
+                "@[^2]",
+                "@™",
+                "@ :)",
+                "@ ;-)",
+                "@ /",
+            ),
+            *("#1 @", "#2: @", "① @", "No. 1: @", "1 - @", "1.1) @", "[00:00] @", "(0:03-0:07) @"),
+            *("00:00:01 @", ":dog: @", "@ :loud_sound:", "\x1b[1m@\x1b[0m", "\\033[1m@\\033[0m"),
+            *("[1m@[0m", "\x1b]8;;http://a.b\x07@\x1b]8;;\x07", "@।", "® @"),
+            'Sure, here is the caption you asked for: "@"',
+        )
+    },
 }
 
 
@@ -125,6 +153,18 @@ expected = cache(partial(scores, CAPTIONS, REFERENCES))
 def test_formatting_changes_no_caption(name: str) -> None:
     written = (FORMATS | OUTERMOST)[name]
     assert [plain(written(text)) for text in CAPTIONS] == list(map(plain, CAPTIONS))
+
+
+@pytest.mark.parametrize("mark", ["_", "+", "%20"])
+def test_words_that_a_mark_joins_are_words(mark: str) -> None:
+    text = "a dog barks, while a man's radio plays"
+    assert plain(text.replace(" ", mark)) == text
+
+
+@pytest.mark.parametrize("mark", "\u0332\u0336\u0337\u0338")
+def test_a_line_through_or_under_letters_says_nothing(mark: str) -> None:
+    text = "a dog barks loudly in a café"
+    assert plain("".join(one + mark for one in text)) == text
 
 
 def formatted(text: str, names: list[str]) -> str:
@@ -172,6 +212,8 @@ def test_plain_text_stays_as_it_is_and_case_never_counts(text: str) -> None:
             "the end of a song",
         ),
         *("output falls", "c# is played", "a response is heard, then a reply"),
+        *("1.5 seconds of noise", "a file_name is read aloud", "no. 1 hits play"),
+        *("at 12:30 a bell rings", "a café, piñata and naïve talk"),
     ],
 )
 def test_what_belongs_to_a_caption_is_kept(text: str) -> None:

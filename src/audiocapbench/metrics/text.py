@@ -20,7 +20,7 @@ _FORMS = patterns(*_FILE)
 _ALIKE = {ord(one): mark for mark, every in read_lists(*_FILE)["alike"].items() for one in every}
 _QUOTES, _EMPHASIS = frozenset("\"'"), frozenset("*_`~")
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_FINAL = " .,;:!?|=–—-•→"
+_FINAL = " .,;:!?|/=–—-•→"
 
 
 def plain(text: str) -> str:
@@ -63,6 +63,7 @@ def _clean(text: str) -> str:
     text = _FORMS["picture"].sub(" ", text) if _FORMS["word"].search(text) else text
     text = _FORMS["heading"].sub(r"\1", _FORMS["tag"].sub(" ", text))
     text = _FORMS["fence"].sub(" ", " ".join(text.split()))
+    text = text if " " in text else _FORMS["joined"].sub(" ", text)
     text = _FORMS["link"].sub(r"\1", _FORMS["coded"].sub(lambda one: chr(int(one[1], 16)), text))
     # One that closes nothing is an apostrophe too.
     marked = _FORMS["opening"].search(text)
