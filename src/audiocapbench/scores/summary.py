@@ -21,6 +21,8 @@ from audiocapbench.errors import did_you_mean
 from audiocapbench.judges import aggregation
 from audiocapbench.judges.aggregation import OVERALL, ByJudge, panel, together
 from audiocapbench.judges.registry import is_judge_name, is_listed
+from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.registry import METRICS
 from audiocapbench.scores.compute import ALL, Group, GroupKey, SampleScores, category
 from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.formatting import formatting_warnings
@@ -95,14 +97,17 @@ class RunSummary:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What formatting alone costs published metrics, in sentences."""
+        """What a careful reader would want to know of its scores, in sentences."""
         said = [
             (self.table.outcomes[one.id].reply.text, one.references)
             for one in self.table.samples
             if one.references and one.id in self.table.outcomes
         ]
         texts, held_to = [text for text, _ in said if text], [own for text, own in said if text]
-        return formatting_warnings(self.metrics, texts, held_to)
+        return [
+            *not_contrasted(self.table, self.metrics),
+            *formatting_warnings(self.metrics, texts, held_to),
+        ]
 
     @property
     def has_failures(self) -> bool:
@@ -149,6 +154,24 @@ def summarise(
     for judge in judges if not table.has_no_answers else ():
         table.current_judgements(judge)  # which refuses one that has not judged
     return RunSummary(table, tuple(metrics), tuple(judges))
+
+
+def not_contrasted(table: ScoreTable, metrics: Sequence[str]) -> list[str]:
+    """A sentence for each metric that holds captions to a set of clips, but did not here."""
+    said = []
+    for name in metrics:
+        base, given = parse_name(name)
+        can = base in METRICS and "contrast" in METRICS[base].options
+        if not can or "contrast" in given or given.get("references") == "none":
+            continue
+        made = table.sample_scores(Scorer(name)).signatures.values()
+        if any(one.get("contrast") != "set" for one in made):
+            said.append(
+                f"{name} holds no caption to other clips here, which takes references of 8 clips, "
+                "and no ears: words that fit any clip may raise it, and it does not compare with "
+                "numbers of larger sets"
+            )
+    return said
 
 
 def unknown_judge(tables: Sequence[RunTable], judge: str) -> str | None:
@@ -282,6 +305,7 @@ class FileScores:
         return [
             *left,
             *self.pairing.warnings(known),
+            *not_contrasted(self.table, self.metrics),
             *formatting_warnings(self.metrics, [*texts.values()], held_to),
         ]
 
