@@ -140,7 +140,7 @@ def test_the_more_alike_a_set_the_more_of_what_fits_any_clip_is_taken() -> None:
         taken[name] = 1 - less["coverage"].mean() / own["coverage"].mean()
         assert less["length"].tolist() == own["length"].tolist()
     assert 0.8 < taken["alike"] < 1 + 1e-6
-    assert taken["apart"] < taken["alike"] - 0.1
+    assert taken["apart"] < taken["alike"] - 0.05
 
 
 def test_contrasted_an_affix_that_fits_clips_that_are_described_alike_gains_nothing() -> None:
@@ -151,6 +151,48 @@ def test_contrasted_an_affix_that_fits_clips_that_are_described_alike_gains_noth
         plainly = [compute(["coverage"], own, single)[0].score for own in (told, honest)]
         assert plainly[0] > plainly[1] or "street" in affix
         assert contrasted(told, single).score < contrasted(honest, single).score
+
+
+WHERE = ("near", "in a hall", "at night", "by a river", "over a phone")
+WAYS = [
+    (f"A {one} {where} while rain falls", f"While it rains, a {one} {where}")
+    for one in SOUNDS
+    for where in WHERE
+]
+
+
+@pytest.mark.parametrize("count", [FEWEST, len(WAYS)])
+def test_contrasted_a_detail_that_all_references_name_is_worth_next_to_nothing(count: int) -> None:
+    """It makes a caption that is too short less so; what it says gains nothing."""
+    honest = [own[0].removesuffix(" while rain falls") for own in WAYS[:count]]
+    told = [f"{one} while rain falls" for one in honest]
+    gains = {}
+    for metric in ("preference", "preference[contrast=none]"):
+        before, after = (compute([metric], one, WAYS[:count])[0].score for one in (honest, told))
+        gains[metric] = after - before
+    assert gains["preference"] < gains["preference[contrast=none]"] / 15
+
+
+def test_contrasted_the_order_of_rows_and_of_references_counts_nothing() -> None:
+    clips = [(*own, f"{own[0]} for {seconds} seconds") for own in WAYS for seconds in range(2, 12)]
+    said = [f"A {one} outside" for one in SOUNDS for _ in range(len(clips) // len(SOUNDS))]
+    first = contrasted(said, clips).samples
+    assert len(clips) > 256
+    turned = contrasted(said[::-1], [own[::-1] for own in clips[::-1]]).samples[::-1]
+    assert turned == pytest.approx(first, abs=1e-12)
+    # A clip that comes again is one clip, in whichever order its references are written.
+    again = contrasted([*said, *said], [*clips, *(own[::-1] for own in clips)]).samples
+    assert again[: len(said)] == pytest.approx(first, abs=1e-12)
+
+
+def test_how_references_are_written_does_not_decide_whether_there_is_a_set() -> None:
+    clips = [(f"A {one}", f"The {one}") for one in SOUNDS]
+    loud = [tuple(f"**{text.upper()}**" for text in own[::-1]) for own in clips]
+    said = [f"A {one} nearby" for one in SOUNDS] * 2
+    assert len({*clips, *loud}) >= FEWEST > len(clips)
+    found, plainly = (compute(["preference"], said, [*clips, *own])[0] for own in (loud, clips))
+    assert "|contrast:none|" in str(found.signature)
+    assert found.samples == pytest.approx(plainly.samples, abs=1e-9)
 
 
 def test_contrasted_the_right_caption_is_above_each_of_the_others() -> None:
@@ -221,7 +263,7 @@ def study() -> dict[str, Any]:
         ("caption2vec", 87.5, 75, 96),
         ("minilm", 88.5, 77, 97),
         ("caption2vec, contrast", 87.5, 75, 95),
-        ("minilm, contrast", 88.5, 77, 97),
+        ("minilm, contrast", 88.5, 76.5, 97),
     ],
 )
 def test_it_agrees_with_people_as_was_promised(

@@ -44,8 +44,9 @@ class Across(NamedTuple):
     """Means over the clips of a set, of each caption."""
 
     accuracy: FloatArray  # the share of what it claims that a clip supports
-    completeness: FloatArray  # the share of what a clip asks for that it meets
+    completeness: FloatArray  # what is taken off of the share that it meets of a clip's demands
     faithfulness: FloatArray  # the share of what it names that a clip has
+    taken: float  # what is taken off of completeness where all is met
 
 
 def heaviest(things: IntArray, weights: Weights) -> tuple[IntArray, Weights]:
@@ -54,6 +55,16 @@ def heaviest(things: IntArray, weights: Weights) -> tuple[IntArray, Weights]:
     totals = np.bincount(places, weights=weights, minlength=len(distinct))
     kept = np.sort(np.argsort(-totals, kind="stable")[:_HEAVIEST])
     return distinct[kept], totals[kept] / max(float(totals[kept].sum()), 1e-9)
+
+
+def taken_off(alike: NDArray[np.bool_], sizes: Sequence[int], share: float) -> Weights:
+    """What is taken off of each thing that is asked for: a share, and all where all clips ask.
+
+    ``alike`` says of what each clip asks for, one after the other, whether it is the like of each.
+    """
+    starts = starts_of([size for size in sizes if size])[:-1]
+    asking = np.maximum.reduceat(alike, starts, axis=1).sum(axis=1) / max(1, len(sizes))
+    return np.asarray(share + (1 - share) * asking**2)
 
 
 def shares_met(likeness: Likeness, rows: IntArray, starts: IntArray, weights: Weights) -> Weights:
@@ -75,7 +86,9 @@ def shares_met(likeness: Likeness, rows: IntArray, starts: IntArray, weights: We
 class ClipSet:
     """What the clips of a set say and ask for."""
 
-    def __init__(self, clips: Sequence[ReferenceElements], vocabulary: ElementVocabulary) -> None:
+    def __init__(
+        self, clips: Sequence[ReferenceElements], vocabulary: ElementVocabulary, share: float
+    ) -> None:
         self._vocabulary, self._size = vocabulary, len(clips)
         held_to = [one.held_to for one in clips]
         self._words = np.array([n for one in held_to for n in one.numbers], dtype=np.int64)
@@ -98,14 +111,21 @@ class ClipSet:
         named = [own[: len(one.affirmed)] for one, own in both]
         weights = np.concatenate(named, dtype=np.float64) if named else np.zeros(0)
         self._asked, self._weights = heaviest(self._words, weights)
-        self._weights *= weights.sum()
+        distinct, places = np.unique(self._words, return_inverse=True)
+        alike = (vocabulary.between(self._asked, distinct) >= MATCHED)[:, places]
+        self._weights *= weights.sum() * taken_off(alike, sizes, share)
         self._quotes, self._denials = defaultdict[str, float](float), defaultdict[int, float](float)
+        denied = Counter(chain.from_iterable(map(set, self._denied)))
         for one, own in both:
-            for element, share in zip(one.quoted, own[len(one.affirmed) :].tolist(), strict=False):
-                self._quotes[stem(element.word)] += share
+            for element, weight in zip(one.quoted, own[len(one.affirmed) :].tolist(), strict=False):
+                name = stem(element.word)
+                self._quotes[name] += weight * (share + (1 - share) * self._said[name] / len(clips))
             last = len(own) - len(one.denied)
-            for number, share in zip(one.denied_numbers, own[last:].tolist(), strict=True):
-                self._denials[number] += share
+            for number, weight in zip(one.denied_numbers, own[last:].tolist(), strict=True):
+                taken = share + (1 - share) * denied[number] / len(clips)
+                self._denials[number] += weight * taken
+        others = sum(chain(self._quotes.values(), self._denials.values()))
+        self._taken = float(self._weights.sum()) + others
 
     def compare(self, captions: Sequence[ParsedCaption]) -> Across:
         """Hold captions to all clips; one that names nothing is held to nothing."""
@@ -139,7 +159,7 @@ class ClipSet:
         cut = UNFINISHED_WEIGHT * np.array([one.unfinished for one in captions], dtype=np.float64)
         total, supported, named, wrong = sums + np.outer((1, 0, 1, 1), cut)
         faithful = np.minimum(1 - ratio(wrong, named), most)
-        return Across(ratio(supported, total), np.minimum(met, 1), faithful)
+        return Across(ratio(supported, total), np.minimum(met, self._taken), faithful, self._taken)
 
     def _support(self, words: IntArray) -> tuple[Weights, Weights]:
         """The mean support of each word by a clip, and the share of clips that have none of it."""

@@ -118,8 +118,10 @@ class ElementComparer:
                 scores = self._compare_block(items[start : start + _AT_ONCE])
             yield from scores
 
-    def compare_across(self, captions: Sequence[str], clips: Sequence[tuple[str, ...]]) -> Across:
-        """Hold each caption to all of these clips at once."""
+    def compare_across(
+        self, captions: Sequence[str], clips: Sequence[tuple[str, ...]], share: float
+    ) -> Across:
+        """Hold each caption to all of these clips at once, and take off a share of what is met."""
         with self._lock:
             read = {text: split(text) for text in chain(captions, *clips)}
             self._vocabulary.learn({e.word for one in read.values() for e in one.elements})
@@ -127,7 +129,8 @@ class ElementComparer:
             new = [key for key in dict.fromkeys(keys) if key not in self._references]
             made = dict(zip(new, gather(new, read, self._vocabulary), strict=True))
             known = [made[key] if key in made else self._references[key][0] for key in keys]
-            return ClipSet(known, self._vocabulary).compare([read[text] for text in captions])
+            held_to = ClipSet(known, self._vocabulary, share)
+            return held_to.compare([read[text] for text in captions])
 
     def _compare_block(self, items: Sequence[ElementCase]) -> list[ElementScores]:
         if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:

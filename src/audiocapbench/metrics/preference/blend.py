@@ -16,7 +16,7 @@ from audiocapbench.metrics.elements.comparison import RULES, ElementCase, Elemen
 from audiocapbench.metrics.encoders import DEFAULT, Encoder, load
 from audiocapbench.metrics.fluency.detector import fluency, load_detector
 from audiocapbench.metrics.fluency.fense import mean_cosines
-from audiocapbench.metrics.preference.contrast import FEWEST, Read, take_off_others
+from audiocapbench.metrics.preference.contrast import Read, clip_of, is_set, take_off_others
 from audiocapbench.metrics.preference.coverage import OLD, covered_shares, load_weights, read_by
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.shipped import shipped_weights
@@ -95,7 +95,7 @@ def preference(
         how = {"encoder": model.name, "blend": "", "idf": idf, "detector": detector, "rules": RULES}
         has_weights = kind in _HAVE_CONTRAST and not ears
         if contrast is None:
-            contrast = has_weights and len(set(map(tuple, references))) >= FEWEST
+            contrast = has_weights and is_set(references)
         if contrast or has_weights:
             how["contrast"] = "set" if contrast else "none"
         found = features(predictions, references, model, contrast=contrast)
@@ -105,7 +105,10 @@ def preference(
     parts = (weight * found[name] for name, weight in weights.items())
     samples = np.maximum(sum(parts, np.zeros(len(predictions))), 0)
     signature = sign(
-        "preference", protocol=protocol, **how, **{name: one.name for name, one in ears}
+        "preference",
+        protocol=protocol + bool(contrast),
+        **how,
+        **{name: one.name for name, one in ears},
     )
     return MetricResult.of_means("preference", signature, samples)
 
@@ -125,7 +128,8 @@ def features(
     """
     static, _ = read_by(encoder)
     predictions, references = plain_captions(predictions, references)
-    cases = [ElementCase(*one) for one in zip(predictions, map(tuple, references), strict=True)]
+    clips = [clip_of(own) if contrast else tuple(own) for own in references]
+    cases = [ElementCase(*one) for one in zip(predictions, clips, strict=True)]
     distinct = {case: place for place, case in enumerate(dict.fromkeys(cases))}
     texts, held_to = [one.prediction for one in distinct], [one.references for one in distinct]
     rows = [
