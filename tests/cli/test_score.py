@@ -190,6 +190,17 @@ def test_what_was_read_is_said_before_the_scores(place: Path) -> None:
     assert "say which: --map prediction=prediction or --map" in score(place).stderr
 
 
+def test_a_set_too_small_to_hold_captions_to_is_said(place: Path) -> None:
+    clips = [f"clip{n},A {word} sounds.\n" for n, word in enumerate("abcdefgh")]
+    for count, names, told in ((7, "preference", 1), (8, "preference", 0), (7, "rouge_l", 0)):
+        (place / "few.csv").write_text("id,reference\n" + "".join(clips[:count]))
+        (place / "predictions.csv").write_text("id,prediction\n" + "".join(clips[:count]))
+        done = score(place, "--metrics", names, "--references", "few.csv")
+        assert done.stderr.count("holds no caption to other clips") == told, done.stderr
+    asked = ("--metrics", "preference[contrast=none]", "--references", "few.csv")
+    assert "to other clips" not in score(place, *asked).stderr
+
+
 def test_groups_and_doubts_are_the_same_in_words_and_in_json(place: Path) -> None:
     kinds = ["music", "Music", "MUSIC ", "songs", "NA", ""] * 2
     rows = "".join(f"clip{n},{kind},A tune {n}.\n" for n, kind in enumerate(kinds))
