@@ -280,8 +280,8 @@ class LeaderboardView extends View {
   name(model) {
     const one = this.app.board.models[model];
     // Where it is too long, who offers it gives way and then the middle: by its end a model is told from others of its family.
-    const [whole, own] = [plain(one.label), ownName(plain(one.label))];
-    const before = whole.slice(0, whole.length - own.length);
+    const [full, own] = [plain(one.label), ownName(plain(one.label))];
+    const before = full.slice(0, full.length - own.length);
     const letters = Array.from(own);
     const end = letters.splice(Math.max(letters.length - 8, 6)).join("");
     const label = foreign("span", "full", make("span", before.length > 4 ? "start" : "", before), make("span", "", letters.join("")), make("span", "end", end));
@@ -291,7 +291,7 @@ class LeaderboardView extends View {
       element.href = one.page;
     } else if (one.run !== null) element = this.filtering(button(label, () => {}, "link"), model);
     else element.tabIndex = 0;
-    element.title = `${whole} · ${one.control ? "control" : plain(one.provider)}`;
+    element.title = `${full} · ${one.control ? "control" : plain(one.provider)}`;
     const head = rowHead(make("span", "one", modelMark(one), element));
     head.className = "model";
     return head;
