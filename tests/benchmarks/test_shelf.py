@@ -379,6 +379,44 @@ def test_what_a_folder_does_not_read_is_refused(mine: Path) -> None:
         open_benchmark(str(mine))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "references"),
+    [
+        ('audio = "clip"', 'audio = "clip"\nid = "clip"', ["One.|Two.", "Three.|Four."]),
+        ('"first", "second"', '"first", "first"', ["One.", "Three."]),
+        ("[columns]", 'keep = {clip = "b.wav"}\n[columns]', ["Three.|Four."]),
+        ("[columns]", 'keep = {first = "One."}\n[columns]', ["One.|Two."]),
+        (
+            'audio = "clip"',
+            'audio = "{said}.wav"\ncategory = "said"',
+            ["One.|Two.", "Three.|Four."],
+        ),
+    ],
+)
+def test_a_column_may_be_read_as_several_things(
+    mine: Path, tmp_path: Path, old: str, new: str, references: list[str]
+) -> None:
+    table = tmp_path / "captions.tsv"
+    table.write_text(table.read_text().replace("hello", "a").replace("Four.\t", "Four.\tb"))
+    mine.write_text(mine.read_text().replace(old, new).replace("samples = 2", ""))
+    made = open_benchmark(str(mine)).samples
+    assert ["|".join(one.references) for one in made] == references
+    assert {one.clip.file_name for one in made} <= {"a.wav", "b.wav"}
+
+
+def test_rows_to_keep_are_chosen_before_those_of_a_clip_are_put_together(
+    mine: Path, tmp_path: Path
+) -> None:
+    rows = "clip\tfirst\tlang\na.wav\tOne.\ten\na.wav\tUn.\tfr\nb.wav\tTwo.\ten\n"
+    (tmp_path / "captions.tsv").write_text(rows)
+    text = mine.read_text().replace('["first", "second"]\ntranscript = "said"', '"first"')
+    mine.write_text(text.replace("[columns]", 'keep = {lang = "en"}\n[columns]'))
+    heard = open_benchmark(str(mine)).samples
+    told = open_benchmark(str(mine), references=tmp_path / "captions.tsv").samples
+    for made in (heard, told):
+        assert [one.references for one in made] == [("One.",), ("Two.",)]
+
+
 QUESTIONS = """name = "asked"
 about = "two questions"
 licence = "unknown"
@@ -464,6 +502,7 @@ def test_a_question_that_cannot_be_scored_is_one_sentence(
         (("C", "A"), "A", "B. A"),
         (("rain", "sun"), "b)", "B. sun"),
         (("rain", "sun"), "(B)", "B. sun"),
+        (('"rain\nB. hail"', "sun"), "B", "B. sun | A. rain B. hail"),
     ],
 )
 def test_letters_before_options_are_not_the_initials_of_names(
@@ -512,7 +551,7 @@ def test_a_wrong_split_or_column_of_a_repository_is_one_sentence(
         ('references = "raw_text"', 'references = "raw"', "has no column 'raw'"),
         ('split = "test"', 'split = "test"\nkeep = {lang = "en"}', "no column 'lang'; it has"),
         ('split = "test"', 'split = "test"\nkeep = {text = "x"}', "no row has text = 'x'"),
-        ('id = "index"', 'id = "datasetname"', "for the id: in [columns] id=COLUMN"),
+        ('id = "index"', 'id = "datasetname"', "another column for it, id=COLUMN"),
         (
             'audio = "audio"',
             'audio = "{index}.wav"',

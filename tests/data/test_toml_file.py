@@ -25,6 +25,7 @@ class Whole(TomlTable, frozen=True):
     part: tuple[Part, ...] = ()
     inner: Part = Part()
     words: dict[str, str] = Field({})
+    ends: tuple[int, int] = (0, 1)
 
 
 def said(path: Path, content: str | bytes) -> list[str]:
@@ -64,7 +65,7 @@ size = 9
         " line 6: inner.size: is '2': input should be a valid integer",
         " line 4: words.a: is 1: input should be a valid string",
         " line 2: nmae: is no key; did you mean 'name'? Keys here are name, folder, limit, part, "
-        "inner, words",
+        "inner, words, ends",
     ]
 
 
@@ -96,6 +97,7 @@ def test_a_table_in_the_place_of_several_is_told_how_they_are_written(tmp_path: 
         (b"\xff\xfen\0", ": is not UTF-8 text"),
         ("name = " + "[" * 5000, ": is not TOML: it is nested too deeply"),
         ("[words." + "a." * 200 + "b]\nc = 1", ": words: is nested too deeply"),
+        ("name = 'x'\nends = [1]", " line 2: ends 2: is missing"),
         ("name = 'x'\nname = 'y'", ": is not TOML: Cannot overwrite a value"),
         (b"#" * 2_000_000, ": is larger than 1 MiB"),
     ],

@@ -78,7 +78,8 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
     if target.startswith("hf://"):
         how = ",".join(f"{key}={one}" for key, one in {**options, "download": "yes"}.items())
         download = options.get("download") == "yes"
-        return _captioned(open_hub(target, columns, f"{target}[{how}]", download=download))
+        opened = open_hub(target, columns, f"{target}[{how}]", download=download)
+        return captioning(opened[0].name, *opened)
     path, _, split = target.rpartition(":") if not Path(target).exists() else (target, "", "")
     place = Path(path).resolve()
     stamps = _tables(place) if path and place.exists() else {}
@@ -93,11 +94,8 @@ def open_table(target: str, options: Mapping[str, str]) -> Benchmark | None:
         _build_rows(ledger, name, table, columns)
 
     folder = cache_place(label, str(place), split, columns, stamps)
-    return _captioned(_opened(folder) or _built(folder, build))
-
-
-def _captioned(opened: Opened | None) -> Benchmark | None:
-    return None if opened is None else captioning(opened[0].name, *opened)
+    opened = _opened(folder) or _built(folder, build)
+    return captioning(opened[0].name, *opened)
 
 
 def open_hub(
@@ -109,7 +107,7 @@ def open_hub(
     needed: Sequence[str] = (),
     out: Path | None = None,
     download: bool = False,
-) -> Opened | None:
+) -> Opened:
     """A repository's split as a folder, ``out`` or one of the cache, of rows to ``keep`` alone.
 
     Columns that are ``needed`` must be there too; they are details as others are.
@@ -154,12 +152,14 @@ def cache_place(label: str, *about: object) -> Path:
     return cache_folder() / "datasets" / (re.sub(r"[^\w.-]+", "_", label)[-60:] + f"-{digest}")
 
 
-def _built(folder: Path, build: Callable[[Ledger], None]) -> Opened | None:
+def _built(folder: Path, build: Callable[[Ledger], None]) -> Opened:
     with os_errors(folder, "written"), locked(folder):
-        if known := _opened(folder):  # by another process meanwhile
-            return known
-        build(Ledger(folder))
-        return _opened(folder)
+        if (known := _opened(folder)) is None:  # nor by another process meanwhile
+            build(Ledger(folder))
+            known = _opened(folder)
+    if known is None:
+        raise DatasetError(f"{folder}: was changed while it was made; remove it")
+    return known
 
 
 def _opened(folder: Path) -> Opened | None:
@@ -288,10 +288,10 @@ def _choose_columns(
         if role == "audio" and any(kinds.get(name, "audio") not in _SOUND for name in found):
             wrong.append(f"{where}: {found[0]!r} is no column of audio; {has}")
         if not found and role in ("audio", "references"):
-            wrong.append(f"{where}: which column is its {role}? '…[{role}=COLUMN]'; {has}")
+            wrong.append(f"{where}: which column is its {role}? name it, {role}=COLUMN; {has}")
         if len(found) > 1 and not wide:
-            several, example = " or ".join(map(repr, found)), f"'…[{role}={found[0]}]'"
-            wrong.append(f"{where}: its {role} may be {several}; say which: {example}")
+            several = " or ".join(map(repr, found))
+            wrong.append(f"{where}: its {role} may be {several}; name one, {role}={found[0]}")
         chosen[role] = wide or found
     wrong += [no_column(where, name, kinds) for name in needed if name not in kinds]
     if wrong:
@@ -305,7 +305,7 @@ def _column_note(columns: Columns, named: Mapping[str, str]) -> str:
     chosen.setdefault("id", "the clip's file name, or its row")
     told = ", ".join(f"{role}={one}" for role, one in chosen.items() if role in named)
     guessed = ", ".join(f"{role}={one}" for role, one in chosen.items() if role not in named)
-    hint = "; name others: '…[references=COLUMN+COLUMN,id=COLUMN]'"
+    hint = "; others can be named: references=COLUMN+COLUMN,id=COLUMN"
     notes = [f"columns: {told}" if told else "", f"guessed: {guessed}{hint}" if guessed else ""]
     return "; ".join(filter(None, notes))
 
@@ -343,7 +343,7 @@ def _build_rows(
             if first != digest:
                 raise DatasetError(
                     f"{table.name}: row {number} has another clip than the row before it with the "
-                    f"id {shown(key)!r}; name another column for the id: '…[id=COLUMN]'"
+                    f"id {shown(key)!r}; name another column for it, id=COLUMN"
                 )
             known["references"] += texts
             try:

@@ -29,7 +29,7 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION, QA
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Sample, open_folder
 from audiocapbench.data.categories import UNCATEGORISED
-from audiocapbench.data.columns import Reading, names_of, no_row
+from audiocapbench.data.columns import IN_PATTERN, Reading, names_of
 from audiocapbench.data.folder import METADATA_FILES, TABLE, Folder, why_outside
 from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.data.toml_file import read_toml
@@ -42,8 +42,6 @@ NEW = "benchmark.toml"
 _TAKEN = ("demo", AUDIOCAPBENCH, CUSTOM_NAME, CAPTION, QA)
 _SHELF = files("audiocapbench.benchmarks").joinpath("shelf")
 _OF_A_FILE = re.compile(r"(.+\.py(?=:)|.+\.toml$)")
-_BRACKETS = re.compile(r"'…\[([^\]]*)\]'")
-_IN_PATTERN = re.compile(r"\{([^{}]*)\}")
 
 
 def find_file(name: str) -> Path | None:
@@ -135,15 +133,8 @@ def open_file(
     elif file.data.hub is not None and data is None:
         needed = names_of(file.columns.get("options", ()))
         where: Any = {"keep": file.data.keep, "needed": needed, "out": out, "download": fetch}
-        try:
-            opened = audio_tables.open_hub(file.data.target, file.mapped(), how, **where)
-        except DatasetError as error:
-            if not any(_BRACKETS.search(str(one)) for one in error.args):
-                raise
-            raise DatasetError(*(_as_in_file(str(one)) for one in error.args)) from None
-        if opened is None:
-            raise DatasetError(f"{file.data.target}: holds no clip")
-        found = captioning(file.name, opened[0], map(_as_in_file, opened[1]), *asked)
+        opened = audio_tables.open_hub(file.data.target, file.mapped(), how, **where)
+        found = captioning(file.name, *opened, *asked)
     else:
         found = captioning(file.name, *_folder(file, path, label, data, **clips), *asked)
     untried = f"{file.name} is unverified: nobody has opened the real data by its file"
@@ -157,11 +148,6 @@ def open_file(
         raise BenchmarkError(f"{label}: {error}") from None
     _check_expected(file, label, made, heard=references is None)
     return file.asked(found, label, rotate=True) if rotate == "yes" else made
-
-
-def _as_in_file(words: str) -> str:
-    """A hint on columns as a file takes them, and not in brackets."""
-    return _BRACKETS.sub(r"in [columns] \1", words)
 
 
 def _downloaded(file: BenchmarkFile, label: str, out: Path | None, *, download: bool) -> Path:
@@ -182,12 +168,11 @@ def _downloaded(file: BenchmarkFile, label: str, out: Path | None, *, download: 
 def _of_references(file: BenchmarkFile, path: Path, *, by_row: bool) -> Benchmark:
     """The benchmark without its audio, of its table or another file of references."""
     columns = file.mapped("file_name") if path.name == Path(file.data.table or "").name else None
-    reading = Reading(path, columns)
+    reading = Reading(path, columns, keep=file.data.keep)
     asked, category = file.instruction, file.category or UNCATEGORISED
     own = [
         replace(one, category=one.category or category, instruction=one.instruction or asked)
         for one in read_references(path, reading, by_row=by_row)
-        if all(str(one.details.get(name, own)) == own for name, own in file.data.keep.items())
     ]
     return Benchmark(file.name, path.parent, own, reading=reading)
 
@@ -216,32 +201,22 @@ def _rows(file: BenchmarkFile, table: Path) -> tuple[list[MetadataRow], list[str
     """The rows of a table that are to be kept, each with the name of its clip's file; notes."""
     rows = list[MetadataRow]()
     columns = file.mapped("file_name")
-    pattern = None if "file_name" in columns else file.columns.get("audio")
-    said, keep = columns.pop("transcript", None), file.data.keep
-    options = names_of(file.columns.get("options", ()))
-    named = [one for one in (said, columns.get("id")) if one]
-    needed = (*keep, *_IN_PATTERN.findall(str(pattern or "")), *named, *options)
-    reading = Reading(table, columns, needed=needed)
+    pattern = "" if "file_name" in columns else str(file.columns.get("audio", ""))
+    said, keep = columns.pop("transcript", ""), file.data.keep
+    named = filter(None, (said, columns.get("id"), *names_of(file.columns.get("options", ()))))
+    needed = (*keep, *IN_PATTERN.findall(pattern), *named)
+    reading = Reading(table, columns, needed=needed, keep=keep, pattern=pattern)
     try:
         samples = read_references(table, reading)
     except DatasetError as error:
         lines = str(error).replace("`columns`", "in [columns]").splitlines()
         raise DatasetError(*lines) from None
     for one in samples:
-        cells = {**one.details, reading.columns.get("id", ""): one.id}
-        if any(str(cells.get(name)) != value for name, value in keep.items()):
-            continue
         about: dict[str, Any] = {"id": one.id, "references": [*one.references]}
         about["file_name"] = one.clip.file_name
-        if pattern is not None:
-            parts = _IN_PATTERN.split(str(pattern))  # words and names of columns in turn
-            parts[1::2] = [str(cells.get(name)) for name in parts[1::2]]
-            about["file_name"] = "".join(parts)
         about |= {name: own for name in ("category", "instruction") if (own := getattr(one, name))}
-        about |= {"transcript": cells[said]} if said in cells else {}
+        about |= {"transcript": one.details[said]} if said in one.details else {}
         rows.append(MetadataRow.model_validate({**one.details, **about}))
-    if not rows:
-        raise DatasetError(f"{table}: {no_row(keep)}")
     return rows, [f"{table}: {note}" for note in reading.notes]
 
 

@@ -59,7 +59,8 @@ def _options(sample: Sample, columns: Sequence[str], fixed: Sequence[str]) -> li
     found = cells[0] if len(cells) == 1 else cells
     if isinstance(found, str):  # a list, or a line for each
         found = parsed(found) or found.splitlines()
-    texts = [str(one).strip() for one in found or () if one is not None and str(one).strip()]
+    texts = [" ".join(str(one).split()) for one in found or () if one is not None]
+    texts = [one for one in texts if one]
     labels = [one[1] or one[2] for text in texts if (one := _LABEL.match(text))]
     if "".join(labels) == LETTERS[: len(texts)]:  # others are the initials of a name
         texts = [_LABEL.sub("", one, count=1) for one in texts]
@@ -78,7 +79,7 @@ def _right(sample: Sample, options: Sequence[str]) -> int:
         raise BenchmarkError("has no question")
     if len(set(sample.references)) > 1:
         raise BenchmarkError(f"has several answers: {'; '.join(sample.references):.120}")
-    key, folded = sample.references[0].strip(), [one.casefold() for one in options]
+    key, folded = " ".join(sample.references[0].split()), [one.casefold() for one in options]
     if key.casefold() in folded:
         return folded.index(key.casefold())
     label = _LABEL.match(key)

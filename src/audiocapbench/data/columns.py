@@ -1,7 +1,7 @@
 """What the columns of people's files are called, and which of them is what."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePath
@@ -33,6 +33,7 @@ _NUMBERED = re.compile(r"(.*?\D)_?([0-9]{1,3})")
 _ALSO = re.compile(
     rf"(?:(?:alt|human|other|extra)_)?(?:{'|'.join(_STEMS)})_?(?:[0-9]+(?:_.*|st|nd|rd|th)?|alt)"
 )
+IN_PATTERN = re.compile(r"\{([^{}]*)\}")
 _MAPPED = re.compile(r"(?P<name>.*?)\[(?P<form>.+)\]", re.DOTALL)
 
 Roles = Mapping[str, Sequence[str]]
@@ -87,6 +88,10 @@ def numbered(names: tuple[str, ...]) -> tuple[str, ...]:
     return (*plain, *(numbers[number] for number in sorted(numbers)))
 
 
+def fill_pattern(pattern: str, fields: Mapping[str, Any]) -> str:
+    return IN_PATTERN.sub(lambda found: str(fields.get(found[1])), pattern)
+
+
 def no_column(where: object, name: str, names: Iterable[str]) -> str:
     return f"{where}: has no column {name!r:.80}{did_you_mean(name, names, 'it has')}"
 
@@ -124,12 +129,13 @@ def renamed(fields: Mapping[str, Any], roles: Roles) -> dict[str, Any]:
     return under_roles(fields, names_by_role(fields, roles))
 
 
-def under_roles(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    found = dict(fields)
-    for role, name in names.items():
-        if role != name:
-            found[role] = found.pop(name)
-    return found
+def under_roles(
+    fields: Mapping[str, Any], names: Mapping[str, str], kept: Container[str] = ()
+) -> dict[str, Any]:
+    """Fields by role; one column may stand for several, and some are ``kept`` as they are, too."""
+    left = {name for name in names.values() if name not in kept}
+    found = {name: one for name, one in fields.items() if name not in left}
+    return found | {role: fields[name] for role, name in names.items()}
 
 
 def _is_numbers(value: Any) -> bool:
@@ -158,7 +164,9 @@ class Reading:
     content: bytes | None = None  # of what is no file
     names: Sequence[str] = ()
     guesses: bool = True  # somebody says the notes
-    needed: Sequence[str] = ()  # columns that must be there beside those of a role
+    needed: Sequence[str] = ()  # columns that must be there, and stay, beside those of a role
+    keep: Mapping[str, str] = field(default_factory=dict)  # only rows of these values are read
+    pattern: str = ""  # of the names of files, such as {youtube_id}_{start}.wav
     _equal: list[tuple[str, str]] = field(default_factory=list)
     _others: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
 
@@ -208,7 +216,7 @@ class Reading:
                 continue
             if name not in names and (form := _MAPPED.fullmatch(name)):
                 name, self.forms[role] = form["name"], form["form"]
-            several = tuple(name.split("+")) if role == "references" else (name,)
+            several = (*dict.fromkeys(name.split("+")),) if role == "references" else (name,)
             absent = [one for one in several if one not in names]
             if name in names:
                 found[role] = name

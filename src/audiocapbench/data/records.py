@@ -19,7 +19,15 @@ from numbers import Real
 from pathlib import PurePath
 from typing import Any
 
-from audiocapbench.data.columns import Mapped, Reading, Roles, has_column, names_of, under_roles
+from audiocapbench.data.columns import (
+    Mapped,
+    Reading,
+    Roles,
+    fill_pattern,
+    has_column,
+    names_of,
+    under_roles,
+)
 from audiocapbench.data.documents import Columns, Problems, Record, by_key, objects_of
 from audiocapbench.data.problems import (
     Problem,
@@ -121,14 +129,19 @@ def under_our_names(
     reading = reading if reading is not None else Reading(path)
     plans: dict[tuple[str, ...], dict[str, str]] = {}
     for where, fields in records:
-        reading.rows += 1
         names = tuple(fields)
         if names not in plans:
             plans[names] = reading.named(names, roles)
+        if any(str(fields.get(name, value)) != value for name, value in reading.keep.items()):
+            continue
+        reading.rows += 1
         reading.check_equal(fields)
         if reading.several:
             fields["references"] = [fields[one] for one in reading.several if fields[one]]
-        yield where, _with_texts(under_roles(fields, plans[names]), roles)
+        row = under_roles(fields, plans[names], reading.needed)
+        if reading.pattern:
+            row["file_name"] = fill_pattern(reading.pattern, fields)
+        yield where, _with_texts(row, roles)
 
 
 def table_text(rows: Sequence[Mapping[str, Any]], suffix: str, names: Sequence[str]) -> str:

@@ -151,7 +151,8 @@ def read_references(
     if problems:
         raise InvalidDataError(path, problems)
     if not found:
-        raise DatasetError(f"{path}: holds no references")
+        none = columns.no_row(reading.keep) if reading.keep else "holds no references"
+        raise DatasetError(f"{path}: {none}")
     return list(found.values())
 
 

@@ -106,8 +106,8 @@ def _said(
             continue
         keys, here, kind = list[Any](), given, one["type"]
         for part in one["loc"]:  # in which names of types are no keys
-            within = isinstance(here, list if isinstance(part, int) else dict)
-            if within and (isinstance(part, int) or part in here):
+            there = range(len(here)) if isinstance(here, list) else here
+            if isinstance(there, range | dict) and part in there:
                 keys, here = [*keys, part], here[part]
         words = str(one["msg"]).removeprefix("Value error, ")
         what, wants = words, ""
