@@ -17,7 +17,6 @@ from audiocapbench.engine.retrying_client import RetryingClient, RetryPolicy
 from audiocapbench.engine.workers import WorkerPool
 from audiocapbench.errors import TransientError
 from audiocapbench.models import AudioContract, Question
-from audiocapbench.models.remote import AnnouncedLimit
 from audiocapbench.store import Store
 
 
@@ -43,15 +42,6 @@ class TokenBucket:
             return False
         self.tokens -= 1
         return True
-
-
-@dataclass
-class AnnouncedBucket(TokenBucket):
-    """A bucket that says how full it is."""
-
-    def announce(self, now: float) -> AnnouncedLimit | None:
-        reset_s = round((self.burst - self.tokens) / self.rate, 3)
-        return AnnouncedLimit(int(self.burst), int(self.tokens), reset_s)
 
 
 @dataclass
@@ -111,7 +101,6 @@ class SimulatedModel:
     limit: Limit
     latency: Callable[[random.Random], float] = lambda draw: draw.uniform(0.3, 1.5)
     retry_after_s: float | None = None
-    announced: AnnouncedLimit | None = None
     wire_s: float = 0.005
     away: tuple[float, float] = (0.0, 0.0)
     name: str = "simulated"
@@ -138,14 +127,12 @@ class SimulatedModel:
             await anyio.sleep(self.wire_s)
             raise TransientError("slow down", throttled=True, retry_after_s=self.retry_after_s)
         self.accepted.append(self.now)
-        said = self.limit.announce(self.now) if isinstance(self.limit, AnnouncedBucket) else None
         self.in_flight += 1
         try:
             await anyio.sleep(self.latency(self.draw))
         finally:
             self.in_flight -= 1
         await anyio.sleep(self.wire_s)
-        self.announced = said
         return Reply("A tone.")
 
 

@@ -8,9 +8,7 @@ import pytest
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import RetryPolicy
 from audiocapbench.engine.limiter import ConcurrencyEstimator, Start
-from audiocapbench.models.remote import AnnouncedLimit
 from engine.simulated_providers import (
-    AnnouncedBucket,
     FixedWindow,
     Limit,
     Places,
@@ -92,44 +90,6 @@ def test_a_short_wait_that_is_meant_for_everybody_is_kept_by_everybody() -> None
     assert figures.answered == QUESTIONS
     assert figures.seconds <= 1.6 * (QUESTIONS / 20 + 0.9)
     assert figures.refused <= 0.1
-
-
-@pytest.mark.slow
-def test_a_limit_that_answers_tell_is_hardly_run_against() -> None:
-    told = SimulatedModel(AnnouncedBucket(8, 480, tokens=480))
-    untold = SimulatedModel(TokenBucket(8, 480, tokens=480))
-    informed, other = (run_in_virtual_time(ask_all, one, 1200) for one in (told, untold))
-    assert informed.answered == other.answered == 1200
-    assert informed.refused <= min(0.005, other.refused / 4)
-    assert informed.seconds <= 1.02 * other.seconds
-
-
-def _left_in_the_window(bucket: AnnouncedBucket, now: float) -> AnnouncedLimit:
-    return AnnouncedLimit(600, max(0, 599 - int(bucket.rate * now)), 60 - now % 60)
-
-
-TOLD_WRONG: dict[str, Callable[[AnnouncedBucket, float], AnnouncedLimit]] = {
-    "nothing left, always": lambda _bucket, _now: AnnouncedLimit(1000, 0, 5000.0),
-    "too few": lambda _bucket, now: AnnouncedLimit(100, max(0, 99 - int(now)), 20.0),
-    "too many": lambda _bucket, _now: AnnouncedLimit(1_000_000, 500_000, 300.0),
-    "a window": _left_in_the_window,
-    "at random": lambda _bucket, now: AnnouncedLimit(1000, int(now * 7919) % 1000, 1 + now % 3),
-}
-
-
-@pytest.mark.parametrize("announce", TOLD_WRONG.values(), ids=TOLD_WRONG.keys())
-def test_a_limit_that_cannot_be_true_changes_nothing(
-    announce: Callable[[AnnouncedBucket, float], AnnouncedLimit],
-) -> None:
-    class Wrong(AnnouncedBucket):
-        def announce(self, now: float) -> AnnouncedLimit:
-            return announce(self, now)
-
-    model = SimulatedModel(Wrong(20, 10))
-    figures = run_in_virtual_time(ask_all, model, 300)
-    assert figures.answered == 300
-    assert figures.seconds <= 1.15 * (300 / 20 + 0.9)
-    assert figures.refused <= 0.06
 
 
 KINDS: dict[str, tuple[Callable[[], Limit], float]] = {

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import Any
 
 import anyio
@@ -19,7 +18,7 @@ from audiocapbench.engine.budget import (
     system_of,
     thoughts,
 )
-from audiocapbench.engine.workers import StoreAccess
+from audiocapbench.engine.workers import GroupedCalls, StoreAccess
 from audiocapbench.errors import TransientError
 from audiocapbench.models import Model, Question
 from audiocapbench.models.price import Price, checked_usage, token_limit
@@ -43,39 +42,22 @@ class Books:
     brought: set[str] = field(default_factory=set)  # by batches, and maybe read more than once
     # What was lost before anything was known of a model's answers, and what was set aside for it.
     unknown: dict[str, list[tuple[QuestionCost, Bill, float | None]]] = field(default_factory=dict)
-    _waiting: dict[str, Reservation] = field(default_factory=dict)
-    _answers: dict[str, Standing | None] = field(default_factory=dict)
-    _lock: anyio.Lock = field(default_factory=anyio.Lock)
-    _again_at: float = -inf
+    _together: GroupedCalls[Reservation, Standing | None] = field(init=False)
     _has_said: bool = False
+
+    def __post_init__(self) -> None:
+        self._together = GroupedCalls(self._reserve, _LONGEST_LULL_S)
 
     async def reserve(self, one: Reservation) -> Standing | None:
         """Write a row before its question is asked, with all that wait for the same."""
-        if self.store is None:
-            return None
-        name = one.row["id"]
-        self._waiting[name] = one
-        try:
-            async with self._lock:
-                if name not in self._answers:
-                    await anyio.sleep_until(self._again_at)
-                    began = anyio.current_time()
-                    await self._reserve_waiting(self.store)
-                    ended = anyio.current_time()
-                    self._again_at = ended + min(4 * (ended - began), _LONGEST_LULL_S)
-        finally:
-            self._waiting.pop(name, None)
-        return self._answers.pop(name)
+        return await self._together(one) if self.store is not None else None
 
-    async def _reserve_waiting(self, store: Store) -> None:
-        ids, wanted = list(self._waiting), list(self._waiting.values())
+    async def _reserve(self, wanted: list[Reservation]) -> list[Standing | None]:
+        store: Any = self.store
         bills, unused = list(self.bills), list(self.unused)
         asked = (store.ledger.reserve, wanted, self.budget.scope, bills, unused)
         fits, others = await self.access.call(*asked)
         self._forget(bills, unused)
-        for name, does in zip(ids, fits, strict=True):
-            self._waiting.pop(name, None)
-            self._answers[name] = None if does else others
         if all(fits):
             self.budget.others = others or self.budget.others
         elif others and others.in_flight_usd:  # which may be of a command that has ended
@@ -83,6 +65,7 @@ class Books:
             if not self._has_said:
                 self._has_said, usd = True, dollars(others.in_flight_usd)
                 self.access.note(f"waiting for what others have in flight, at most {usd}")
+        return [None if does else others for does in fits]
 
     def _forget(self, bills: list[Any], unused: list[Any]) -> None:
         """What is booked waits no more, unless a call that was given up has booked it before."""

@@ -1,7 +1,7 @@
 """The door that every question to a model passes: how many are in flight and how soon one starts.
 
 It goes by what is learned of the provider, a rate and a number of places, and by limits that the
-user knows or answers announce. When the provider asks to be left alone, the door is closed to
+user knows. When the provider asks to be left alone, the door is closed to
 everybody until then; when it cannot be reached, one question at a time tries again.
 """
 
@@ -15,7 +15,6 @@ import anyio
 
 from audiocapbench.engine.outage import Outage
 from audiocapbench.errors import TransientError
-from audiocapbench.models.remote import AnnouncedLimit
 
 FIRST_RATE = 25.0  # starts a second before anything is known
 DOUBLING_S = 0.22  # seconds of holding questions back after which that rate doubles
@@ -38,12 +37,11 @@ MOMENT_S = 0.02  # what the clock and the event loop may be late by
 
 @dataclass(slots=True, eq=False)
 class Start:
-    """A question on its way; ``beside`` others are in flight, and ``number`` started before."""
+    """A question on its way; ``beside`` others are in flight."""
 
     at: float
     rate: float
     beside: int
-    number: int = 0
     refused: bool = False
 
 
@@ -185,52 +183,6 @@ class ConcurrencyEstimator:
         return True
 
 
-SURE = 1.1  # how far the bounds of an announced rate may be apart to go by it
-UNSURE = 5  # answers that may be miscounted
-ENOUGH_TOLD = 10  # answers after which what they announce is believed
-ROUNDED, ROUNDED_S = 0.01, 0.001  # how exact announced times are: a share of them, and seconds
-SPARE_S = 0.03  # seconds' worth of requests that are left over, as not all are equally fast
-
-
-class AnnouncedRate:
-    """Requests that are ``left``, by what answers announce and by what was asked since."""
-
-    def __init__(self) -> None:
-        self._low, self._high = SLOWEST, FASTEST
-        self.left, self._limit, self._at = 0.0, 0, 0.0
-        self._first_at: float | None = None
-        self._first_left, self._last_at, self._let_in = 0, -inf, 0
-
-    def told(self, said: AnnouncedLimit, asked_at: float, asked_since: int, now: float) -> None:
-        """An answer said this of when it was asked for; others were asked since then."""
-        used, slack_s = said.limit - said.remaining, ROUNDED_S + ROUNDED * said.reset_s
-        self._low = max(self._low, (used - 1) / (said.reset_s + slack_s))
-        if said.reset_s > slack_s:
-            self._high = min(self._high, (used + 1) / (said.reset_s - slack_s))
-        added = self._rate * (now - asked_at)
-        self._limit, self._at = said.limit, now
-        self.left = max(0.0, min(said.limit, said.remaining + added - asked_since))
-        if self._first_at is None:
-            self._first_at, self._first_left = asked_at, said.remaining
-        self._let_in += asked_at > self._first_at
-        self._last_at = max(self._last_at, asked_at)
-        at_most = self._first_left + self._high * (self._last_at - self._first_at)
-        if self._let_in > SURE * at_most + UNSURE:
-            self._low = inf  # more were let in than there could be
-
-    @property
-    def _rate(self) -> float:
-        return (self._low + self._high) / 2
-
-    def opens_at(self, now: float) -> float:
-        """When there is one left to ask, and a little more; now where the answers disagree."""
-        if self._let_in < ENOUGH_TOLD or not self._low <= self._high <= SURE * self._low:
-            return now
-        left = min(self._limit, self.left + self._rate * (now - self._at))
-        wanted = 1 + min(1 + SPARE_S * self._rate, self._limit / 2)
-        return now + max(0.0, wanted - left) / self._rate
-
-
 AHEAD = 16  # questions that are prepared before their turn, so that little audio is held
 MOST_UNSTORED = 256  # free answers that may wait to be stored; paid ones count as in flight
 CATCH_UP_S = 0.1  # a start that the machine delayed by less is made up for
@@ -254,10 +206,9 @@ class Limiter:
         self.most, self.is_local, self._note = most, is_local, note
         self._request_s = 60 / (requests_per_minute or inf)
         self._token_s = 60 / (tokens_per_minute or inf)
-        self.in_flight = self.resting = self.alive = self.storing = self._started = 0
+        self.in_flight = self.resting = self.alive = self.storing = 0
         self._outage, self._places = outage or Outage(), ConcurrencyEstimator(most)
-        self._rate, self._announced = LearnedRate(), AnnouncedRate()
-        self._said: set[str] = set()
+        self._rate, self._said = LearnedRate(), set[str]()
         self.last_answer = self._last_due = self._closed_until = -inf
         self._known_gap_s = 0.0
         self._door = anyio.Lock()
@@ -297,7 +248,7 @@ class Limiter:
                 now = anyio.current_time()
                 gap_s = 0.0 if self.is_local else 1 / self._rate.at(now)
                 due = self._last_due + max(gap_s, self._known_gap_s)
-                opens = max(due, self._closed_until, self._announced.opens_at(now))
+                opens = max(due, self._closed_until)
                 unstored = self.storing - (MOST_UNSTORED if self.is_local else 0)
                 if self.in_flight >= self.allowed or self.in_flight + unstored >= self.most:
                     await self._change()
@@ -306,9 +257,7 @@ class Limiter:
                     with anyio.move_on_after(min(opens - now, self._rate.certain_for_s)):
                         await stopping.wait()
                 else:
-                    start = Start(now, self._rate.at(now), self.in_flight, self._started)
-                    self._started += 1
-                    self._announced.left -= 1
+                    start = Start(now, self._rate.at(now), self.in_flight)
                     self._rate.started(start, held_back=held_back)
                     steady = self._last_due > 0 and not self._rate.in_a_row
                     came = max(due, now - CATCH_UP_S, self._closed_until)
@@ -333,14 +282,11 @@ class Limiter:
         self.in_flight -= 1
         self._wake()
 
-    def answered(self, start: Start, said: object = None) -> None:
-        """An answer came, and may have said how many more the provider would take."""
+    def answered(self, start: Start) -> None:
         self.last_answer = now = anyio.current_time()
         if self.is_local:
             return
         self._said.discard("wait")
-        if isinstance(said, AnnouncedLimit):
-            self._announced.told(said, start.at, self._started - start.number - 1, now)
         self._outage.answered(start.at)
         self._rate.answered(now - start.at)
         self._places.answered(start, now - start.at)
@@ -357,7 +303,6 @@ class Limiter:
             self._say("wait", f"{problem}; all wait for {closed_s:,.12g} s, as it asks")
         if (vain := self._outage.refused(start.at, now, problem)) is not None:
             self._say("vain", vain)
-        self._announced.left += 1
         first = self._rate.refused(start, now, closed_s)
         if closed_s <= SHORT_WAIT_S and self._rate.in_a_row < REFUSED_IN_VAIN:
             # Whoever limits the rate says so of the question; others are still let in meanwhile.

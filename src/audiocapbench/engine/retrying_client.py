@@ -174,7 +174,7 @@ class RetryingClient:
                 costs.failed(error)
             else:
                 latency = 0.0 if self.batches else time.perf_counter() - started - waited_s.get()
-                self.limiter.answered(start, getattr(self.model, "announced", None))
+                self.limiter.answered(start)
                 costs.answered(reply)
                 return ended(reply)
             finally:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -82,72 +82,83 @@ async def last_call(function: Callable[..., None], *args: object) -> bool:
     return False
 
 
+class GroupedCalls(Generic[Task, Result]):
+    """Calls that share: what waits while one is made goes into the next, in the order of coming.
+
+    After each there is a pause of at most a while, so that four fifths of the time are left.
+    """
+
+    def __init__(
+        self, call: Callable[[list[Task]], Awaitable[Iterable[Result]]], longest_s: float = 0.0
+    ) -> None:
+        """The call may return fewer results than it was given tasks: the rest goes again."""
+        self._call, self._longest_s = call, longest_s
+        self._waiting, self._results = dict[object, Task](), dict[object, Result]()
+        self._lock, self._again_at = anyio.Lock(), -math.inf
+
+    async def __call__(self, task: Task) -> Result:
+        self._waiting[place := object()] = task
+        try:
+            async with self._lock:
+                while place not in self._results:
+                    await anyio.sleep_until(self._again_at)
+                    began, group = anyio.current_time(), list(self._waiting.items())[:_AT_A_TIME]
+                    results = await self._call([one for _, one in group])
+                    for (done, _), result in zip(group, results, strict=False):
+                        self._results[done] = result
+                        self._waiting.pop(done, None)
+                    took_s = anyio.current_time() - began
+                    self._again_at = began + took_s + min(4 * took_s, self._longest_s)
+                return self._results[place]
+        finally:
+            self._waiting.pop(place, None)
+            self._results.pop(place, None)
+
+
 def look_up_together(
     look_up: Callable[[Iterable[str]], Mapping[str, Result]], access: StoreAccess
 ) -> Callable[[str], Awaitable[Result | None]]:
     """What looks for a key; all that are wanted while it does so are looked up next, at once."""
-    lock, wanted, found = anyio.Lock(), set[str](), dict[str, Result | None]()
 
-    async def find(key: str) -> Result | None:
-        wanted.add(key)
-        async with lock:
-            if key not in found:
-                keys = wanted | {key}
-                wanted.clear()
-                known = await access.call(look_up, keys)
-                found.update((name, known.get(name)) for name in keys)
-            return found.pop(key)
+    async def find(keys: list[str]) -> list[Result | None]:
+        return list(map((await access.call(look_up, {*keys})).get, keys))
 
-    return find
+    return GroupedCalls(find)
 
 
 class RecordWriter:
-    """Commits what arrives: all that waits goes in one transaction, in the order of arrival.
-
-    After each there is a pause, so that a fifth of the time at most is spent on committing.
-    """
+    """Commits what arrives: all that waits goes in one transaction, in the order of arrival."""
 
     def __init__(self, store: Store, run: Run, access: StoreAccess, worker: str) -> None:
         self._store, self._run, self._access, self._worker = store, run, access, worker
-        self._waiting: list[tuple[Record, anyio.Event]] = []
-        self._lock, self._again_at = anyio.Lock(), -math.inf
+        self._unstored: dict[int, Record] = {}
         self._failure: StoreError | None = None
+        self._together = GroupedCalls(self._commit, _LONGEST_LULL_S)
 
     async def commit(self, record: Record) -> None:
         """Return when it is stored; StoreError where it cannot be, nor can what comes later."""
-        done = anyio.Event()
-        self._waiting.append((record, done))
-        async with self._lock:
-            while not done.is_set():
-                if self._failure is not None:
-                    raise self._failure
-                try:
-                    await anyio.sleep_until(self._again_at)
-                    began = anyio.current_time()
-                    await self._commit_waiting()
-                except StoreError as error:
-                    self._failure = error
-                else:
-                    took = anyio.current_time() - began
-                    self._again_at = began + took + min(4 * took, _LONGEST_LULL_S)
+        self._unstored[id(record)] = record
+        await self._together(record)
 
-    async def _commit_waiting(self) -> None:
-        batch, add = self._waiting[:_AT_A_TIME], (self._store.add_records, self._run.id)
+    async def _commit(self, records: list[Record]) -> list[None]:
+        if self._failure is not None:
+            raise self._failure
+        add = (self._store.add_records, self._run.id, records, self._worker)
         try:
-            await self._access.call(*add, [record for record, _ in batch], self._worker)
-        except StoreAwayError:
-            raise
-        except StoreError:
+            await self._access.call(*add)
+        except StoreError as error:
             # One that cannot be stored must not take the others with it.
-            del batch[1:]
-            await self._access.call(*add, [batch[0][0]], self._worker)
-        del self._waiting[: len(batch)]
-        for _, done in batch:
-            done.set()
+            if len(records) > 1 and not isinstance(error, StoreAwayError):
+                return await self._commit(records[:1])
+            self._failure = error
+            raise
+        for one in records:
+            del self._unstored[id(one)]
+        return [None] * len(records)
 
     async def close(self) -> bool:
         """Commit what still waits if that goes at once, or else keep it in a file; which it was."""
-        records = [record for record, _ in self._waiting]
+        records = list(self._unstored.values())
         if not records:
             return True
         stored = await last_call(self._store.add_records, self._run.id, records, self._worker)
@@ -155,7 +166,7 @@ class RecordWriter:
             path = self._store.keep_unsaved(self._run, records)
             kept = f"{len(records)} answers could not be stored and are kept in {path}"
             self._access.note(f"{kept}; the same command takes them in")
-        self._waiting.clear()
+        self._unstored.clear()
         return stored
 
 

@@ -40,7 +40,6 @@ class HttpModel(ABC):
     cacheable = True
     concurrency = 64
     path: str  # where questions go, below the address
-    announced: remotes.AnnouncedLimit | None = None  # by the last answer
 
     def __init__(
         self, remote: RemoteModel, contract: AudioContract, options: Parameters, timeout_s: float
@@ -121,7 +120,6 @@ class HttpModel(ABC):
                 reply = await self.fetch("POST", self.path, content=body, headers=body.headers)
             if not reply.is_success:
                 return failed_reply(reply, self.remote)
-            self.announced = remotes.announced_limit(reply.headers)
             return self.read(reply)
 
     async def aclose(self) -> None:

@@ -294,7 +294,7 @@ class ModelVariant:
 
     cacheable: bool
     concurrency: int
-    _PASSED_ON = "cacheable concurrency batch batches num_gpus prepare aclose announced".split()
+    _PASSED_ON = "cacheable concurrency batch batches num_gpus prepare aclose".split()
     _PASSED_ON += ["verbatim", "follow_rules", "reseed"]
 
     def __init__(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -77,7 +77,6 @@ _UNCONNECTED = {
 }
 _SPAN = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,9})?)(?P<unit>ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_MOST_REQUESTS, _LONGEST_RESET_S = 1_000_000, 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,22 +317,3 @@ def span_s(text: str) -> float | None:
     """Seconds of a span of time as providers write it, such as "1m30s"; None where it is none."""
     parts = list(_SPAN.finditer(text))
     return sum(float(one["count"]) * _SECONDS[one["unit"]] for one in parts) if parts else None
-
-
-class AnnouncedLimit(NamedTuple):
-    """How many requests may pile up, how many are left, and when all are there again."""
-
-    limit: int
-    remaining: int
-    reset_s: float
-
-
-def announced_limit(headers: Mapping[str, str]) -> AnnouncedLimit | None:
-    """What the headers of OpenAI, and those who follow it, tell; None where that cannot be."""
-    counts = [headers.get(f"x-ratelimit-{one}-requests", "") for one in ("limit", "remaining")]
-    reset_s = span_s(headers.get("x-ratelimit-reset-requests", ""))
-    if reset_s is None or not all(re.fullmatch(r"[0-9]{1,7}", one) for one in counts):
-        return None
-    limit, remaining = map(int, counts)
-    sane = 0 <= remaining < limit <= _MOST_REQUESTS and 0 < reset_s <= _LONGEST_RESET_S
-    return AnnouncedLimit(limit, remaining, reset_s) if sane else None
