@@ -84,6 +84,11 @@ def without_query(address: str) -> str:
     return re.sub(r"//[^/?#]*@", "//", re.split(r"[?#]", address, maxsplit=1)[0])
 
 
+def storable(text: str) -> str:
+    """Text that every database keeps: without NUL and halves of surrogate pairs."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
 def redacted(text: str) -> str:
     return without(text, known_secrets())
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import audiocapbench as acb
-from audiocapbench.engine import Budget, batch_rounds, budget
+from audiocapbench.engine import Budget, RateLimits, RetryPolicy, batch_rounds, budget
 from audiocapbench.engine.books import Books
+from audiocapbench.errors import TransientError
+from audiocapbench.models.price import PRICED, Price
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
 from audiocapbench.store.ledger import Reservation, Scope
@@ -330,3 +332,20 @@ def test_lines_are_set_aside_in_the_ledger_as_they_are_in_the_budget(
     asked(place, batch=True, budget=0.05)
     held = [one.held_usd for one in booked(place)]
     assert min(held) < 0.5 * max(held)
+
+
+def test_what_no_database_keeps_of_an_error_ends_no_run(place: Path) -> None:
+    class Broken(acb.SimpleModel):
+        contract = acb.AudioContract("none")
+
+        async def answer(self, question: acb.Question) -> acb.Reply:
+            raise TransientError("bad \ud800 and \0", billed=True)
+
+    price = Price(1, 1, "made up", PRICED)
+    retry = RetryPolicy(attempts=2, first_s=0.0)
+    benchmark = acb.open_benchmark(str(place / "tones"))
+    with Store.open(str(place / STORE)) as store:
+        how: Any = {"price": price, "budget": Budget(1.0), "rate_limits": RateLimits(retry=retry)}
+        end = acb.run_benchmark(benchmark, Broken("my/broken"), store, **how)
+        assert end.statuses == {"failed": 12}
+        assert {one.why for one in store.ledger.entries()} == {"bad ? and \ufffd"}

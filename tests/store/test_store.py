@@ -105,6 +105,19 @@ def test_an_answer_is_never_overwritten_but_a_failure_is(store: Store, dataset: 
     assert store.outcomes(run.id)["tone_0"].reply.text == "first"
 
 
+def test_a_failure_that_is_stored_twice_costs_once(store: Store, dataset: Dataset) -> None:
+    run = store.begin_run(spec(dataset), dataset)
+    sample = dataset.samples[0].id
+    failed = AnswerRecord(outcome(sample, "", Status.FAILED))
+    for _ in range(2):  # as after a call that was given up and went through all the same
+        store.add_records(run.id, [failed])
+    assert store.outcomes(run.id)[sample].reply.cost_usd == 0.25
+    another = AnswerRecord(replace(failed.outcome, latency_s=0.3))
+    for _ in range(2):
+        store.add_records(run.id, [another])
+    assert store.outcomes(run.id)[sample].reply.cost_usd == 0.5
+
+
 def test_replies_are_cached_once_under_their_key(store: Store, dataset: Dataset) -> None:
     run = store.begin_run(spec(dataset), dataset)
     key = cache_key("m", {"temperature": 0}, "What?", "ab" * 32)

@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 
+from audiocapbench.credentials import storable
 from audiocapbench.data.outcome import Reply, Status, total_cost
 from audiocapbench.engine.budget import (
     Budget,
@@ -254,7 +255,7 @@ class CostTracker:
             self._budget.estimated += None in (reply.input_tokens, reply.output_tokens)
         if is_booked:
             used = (reply.input_tokens, reply.output_tokens)
-            self.bills.append(Bill(self._row, cost_usd, kind, *used, why))
+            self.bills.append(Bill(self._row, cost_usd, kind, *used, why and storable(why)))
         if self._in_batch:
             self._books.bills += self.bills[-1:]
             self._budget.brought(self._row, cost_usd)

@@ -14,7 +14,7 @@ import anyio
 from anyio import to_thread
 
 from audiocapbench import audio
-from audiocapbench.credentials import redacted
+from audiocapbench.credentials import redacted, storable
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
 from audiocapbench.engine.books import Books, CostTracker
@@ -269,8 +269,7 @@ def _spoken(answer: AnswerRecord, instruction: str) -> AnswerRecord:
 
 def _kept(text: str, sent: SentAudio | None) -> str:
     """Text that may be kept, without keys and without the audio that a server may send back."""
-    # No database keeps a NUL or half of a surrogate pair.
-    text = redacted(text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8"))
+    text = redacted(storable(text))
     if sent is None or not _ENCODED.search(text):
         return text
     # Other long words are the answer's own.

@@ -354,16 +354,21 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
     model = stored.note_change(connection, run_id)
     ids = [one.outcome.sample_id for one in answers]
     failed = (table.c.run == run_id, table.c.sample.in_(ids), table.c.status.in_(again))
-    # What a failure cost stays on record when its sample is answered after all.
-    removed = delete(table).where(*failed).returning(table.c.sample, table.c.cost_usd)
-    paid = {row.sample: row.cost_usd for row in connection.execute(removed) if row.cost_usd}
+    # What a failure cost stays on record when its sample is answered after all; one that is stored
+    # again, as after a call that was given up and went through all the same, costs nothing more.
+    same = (table.c.status, table.c.error, table.c.attempts, table.c.latency_s)
+    removed = delete(table).where(*failed).returning(table.c.sample, table.c.cost_usd, *same)
+    paid = {row.sample: row for row in connection.execute(removed) if row.cost_usd}
     rows = [
         stored.row_of(table, one.outcome.reply, one.outcome, run=run_id, answered_at=now)
         for one in answers
     ]
     for row in rows:
-        if row["sample"] in paid:
-            row["cost_usd"] = (row["cost_usd"] or 0.0) + paid[row["sample"]]
+        if (before := paid.get(row["sample"])) is not None:
+            is_same = before.latency_s and all(
+                row[one.name] == getattr(before, one.name) for one in same
+            )
+            row["cost_usd"] = before.cost_usd + (0.0 if is_same else row["cost_usd"] or 0.0)
     stored.insert_all(connection, table, rows, new=True)
     replies = [
         stored.JudgeReply(one.cache_key, model, one.outcome)
