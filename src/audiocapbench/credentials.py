@@ -137,7 +137,7 @@ def _in_base64(secret: str) -> Iterator[str]:
 
 def short(text: str, secrets: Iterable[str] = ()) -> str:
     """A provider's message on one line: no key, no audio that it echoes, not too long."""
-    line = " ".join(_scrubbed(text, known_secrets() | set(secrets)).split())
+    line = " ".join(storable(_scrubbed(text, known_secrets() | set(secrets))).split())
     return line if len(line) <= LONGEST_ERROR else line[: LONGEST_ERROR - 1] + "…"
 
 

@@ -442,6 +442,43 @@ class TestGemini:
         [line] = google.lines["batches/b0"]
         assert _plain(line["request"]) == _plain(_camel(live))
 
+    def test_a_batch_whose_making_was_not_heard_of_is_not_made_again(
+        self, place: Path, google: GeminiBatchServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(batch_rounds, "_FIRST_POLL_S", 0.02)
+        made, make = list[Response](), google._create
+
+        def unheard(given: dict[str, Any]) -> Response:
+            made.append(make(given))
+            return json_response({})
+
+        monkeypatch.setattr(google, "_create", unheard)
+        ended = self.ask(place, google, "--batch")
+        assert ended.code == 0, ended.err
+        assert [len(made), *google.billed.values()] == [1] * (1 + CLIPS)
+
+    def test_a_command_that_is_killed_pays_nothing_twice(
+        self, place: Path, google: GeminiBatchServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("_upload", "_create", "_look"):  # as it uploads, makes a batch, looks at it
+            running, hook = list[Forked](), getattr(google, name)
+
+            def kill(*given: Any, hook: Any = hook, running: list[Forked] = running) -> Any:
+                answer = hook(*given)
+                running[0].kill()
+                running[0].wait()
+                return answer
+
+            with monkeypatch.context() as patched:
+                patched.setattr(google, name, kill)
+                model = "gemini/gemini-2.5-flash"
+                running.append(start(place, model, "--batch", **google.settings))
+                running[0].communicate(timeout=120)
+                assert running[0].returncode == -signal.SIGKILL
+        ended = self.ask(place, google, "--batch")
+        assert ended.code == 0, ended.err
+        assert [len(google.batches), *google.billed.values()] == [1] * (1 + CLIPS)
+
     def test_a_batch_that_expired_is_sent_again(
         self, place: Path, google: GeminiBatchServer
     ) -> None:

@@ -4,7 +4,7 @@ import io
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import date
 from functools import partial
@@ -224,7 +224,12 @@ class GeminiBatches(OpenAIBatches):
 
     line = b'{"key": "%b", "request": %b}\n'
     most_lines, most_bytes = 2_000, 1_000_000_000
+    listed, id, marked, paging = "operations", "name", "displayName", ("pageSize", "pageToken")
     _model: Gemini
+
+    def __init__(self, model: Gemini) -> None:
+        super().__init__(model)
+        self._listing = f"{model.version}/batches"
 
     async def submit(self, mark: str, file: IO[bytes]) -> str:
         size = os.fstat(file.fileno()).st_size
@@ -232,19 +237,10 @@ class GeminiBatches(OpenAIBatches):
             sent = await self._model.upload(file, size, "application/jsonl")
         batch = {"displayName": mark, "inputConfig": {"fileName": sent.get("name")}}
         path = f"{self._model.model_path}:batchGenerateContent"
-        created, _ = await self._told("POST", path, json={"batch": batch})
-        return str(created.get("name"))
+        return self._id_of((await self._told("POST", path, json={"batch": batch}))[0])
 
-    async def find(self, mark: str) -> str | None:
-        query: dict[str, Any] = {"pageSize": 100}
-        while True:
-            body, _ = await self._told("GET", f"{self._model.version}/batches", params=query)
-            for batch in replies.json_objects(body.get("operations")):
-                if replies.json_object(batch.get("metadata")).get("displayName") == mark:
-                    return str(batch.get("name"))
-            if not body.get("nextPageToken"):
-                return None
-            query["pageToken"] = body["nextPageToken"]
+    def _next_page(self, body: Json, listed: Sequence[Json]) -> str | None:
+        return body.get("nextPageToken") or None
 
     async def state(self, batch: str) -> BatchState:
         """How a batch stands now, and how much was answered where Google says so."""

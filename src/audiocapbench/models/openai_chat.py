@@ -65,9 +65,11 @@ class OpenAIBatches:
     # A request with its key, under which its answer comes back.
     line = b'{"custom_id": "%b", "method": "POST", "url": "/v1/chat/completions", "body": %b}\n'
     most_lines, most_bytes = 50_000, 190_000_000  # of a file
+    # Where listings have batches, and batches their name and their mark; and what pages them.
+    listed, id, marked, paging = "data", "id", _MARK, ("limit", "after")
 
     def __init__(self, model: HttpModel) -> None:
-        self._model, self._remote = model, model.remote
+        self._model, self._remote, self._listing = model, model.remote, "/batches"
         self._files: dict[str, IO[bytes]] = {}
 
     async def aclose(self) -> None:
@@ -81,22 +83,27 @@ class OpenAIBatches:
         sent, _ = await self._told("POST", "/files", data={"purpose": "batch"}, files=files)
         batch = {"input_file_id": sent.get("id"), "endpoint": "/v1/chat/completions"}
         batch |= {"completion_window": "24h", "metadata": {_MARK: mark}}
-        created, _ = await self._told("POST", "/batches", json=batch)
-        if isinstance(name := created.get("id"), str):
+        return self._id_of((await self._told("POST", "/batches", json=batch))[0])
+
+    def _id_of(self, batch: Json) -> str:
+        if isinstance(name := batch.get(self.id), str) and name:
             return name
         raise self._remote.no_answer("answered without the id of what was made")
 
     async def find(self, mark: str) -> str | None:
-        query: dict[str, Any] = {"limit": 100}
+        query: dict[str, Any] = {self.paging[0]: 100}
         while True:
-            body, _ = await self._told("GET", "/batches", params=query)
-            listed = replies.json_objects(body.get("data"))
+            body, _ = await self._told("GET", self._listing, params=query)
+            listed = replies.json_objects(body.get(self.listed))
             for batch in listed:
-                if replies.json_object(batch.get("metadata")).get(_MARK) == mark:
-                    return str(batch.get("id"))
-            if not body.get("has_more") or not listed:
+                if replies.json_object(batch.get("metadata")).get(self.marked) == mark:
+                    return self._id_of(batch)
+            if (after := self._next_page(body, listed)) is None:
                 return None
-            query["after"] = listed[-1].get("id")
+            query[self.paging[1]] = after
+
+    def _next_page(self, body: Json, listed: Sequence[Json]) -> str | None:
+        return self._id_of(listed[-1]) if body.get("has_more") and listed else None
 
     async def state(self, batch: str) -> BatchState:
         body, reply = await self._told("GET", f"/batches/{batch}")
