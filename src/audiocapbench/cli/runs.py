@@ -166,8 +166,7 @@ def _loss(store: "Store", number: int) -> str:
     costs = [one for one in (line.cost_usd, *(one.cost_usd for one in judges)) if one is not None]
     judged = sum(one.count for one in judges)
     lost = f"{line.asked:,} answers, {judged:,} judgements, {dollars(sum(costs))} that they cost"
-    askers = {one["judge"] for one in store.batches.of_run(number)}
-    if waiting := sum(len(store.batches.awaited(number, one)) for one in askers):
+    if waiting := store.batches.count_out(number):
         lost += f", and {waiting:,} answers that batches will bring"
     named = f" {line.name!r}" if line.name else ""
     return f"Run {number}{named} ({line.model} on {line.benchmark}) will be lost: {lost}."

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import compress, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def category(name: str) -> GroupKey:
     return GroupKey(CATEGORY, name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SampleScores:
     """One scorer's scores by sample: values, what resampling needs, and why others have none."""
 
@@ -65,6 +65,7 @@ class SampleScores:
 
 
 NO_SCORES = SampleScores()
+_KEPT: Any = {"default_factory": dict, "init": False, "compare": False, "repr": False}
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,16 @@ class Group:
     samples: tuple[Sample, ...]
     clips: tuple[str, ...]
     aggregation: Aggregation | None = None
+    # P-values of pairs of runs, by what they were made of.
+    tested: dict[Hashable, float] = field(**_KEPT)
+    # What was put in order once, by the scores that it is of.
+    _columns: dict[SampleScores, tuple[FloatArray, Mask]] = field(**_KEPT)
+    _tables: dict[tuple[SampleScores, bool], FloatArray] = field(**_KEPT)
+    _failures: dict[SampleScores, tuple[Replies, Mask]] = field(**_KEPT)
 
     @cached_property
     def ids(self) -> list[str]:
         return [one.id for one in self.samples]
-
-    @cached_property
-    def tested(self) -> dict[Hashable, float]:
-        """P-values of pairs of runs, by what they were made of."""
-        return {}
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
@@ -121,10 +123,10 @@ class Group:
         """What is added up of each run, of shape (samples, runs, …)."""
         tables = []
         for one in runs:
-            if (found := self._tables.get((id(one), as_zero))) is None:
+            if (found := self._tables.get((one, as_zero))) is None:
                 both = self.column(one)
                 found = self.spread_as_zeros(*both) if as_zero else self.spread(both[0])
-                self._tables[id(one), as_zero] = found
+                self._tables[one, as_zero] = found
             tables.append(found)
         return np.stack(tables, axis=1)
 
@@ -173,15 +175,14 @@ class Group:
 
     def failed(self, scores: SampleScores, replies: Replies) -> Mask:
         """Which samples have no score because the model failed; a judge that did is no failure."""
-        known = self._failures.get((id(scores), id(replies)))
-        if known is None:
-            failed = np.zeros(len(self.ids), dtype=bool)
+        of, failed = self._failures.get(scores, (None, np.zeros(len(self.ids), dtype=bool)))
+        if of is not replies:
             for place, one in enumerate(self.ids):
                 if one not in scores.values:
                     lacks = replies.get(one, Missing.NOT_ASKED)
                     failed[place] = lacks is not None and lacks.is_failure
-            known = self._failures[id(scores), id(replies)] = scores, replies, failed
-        return known[2]
+            self._failures[scores] = replies, failed
+        return failed
 
     def with_interval(self, estimate: Estimate, scorer: Scorer, scores: SampleScores) -> Estimate:
         """An estimate with its 95 % interval over clips, where every corpus has enough of them."""
@@ -243,30 +244,17 @@ class Group:
             return first_column  # zeros need no counts to be part of a mean
         return partial(_total, partial(_of_all, scorer.aggregate), self.weights, whole)
 
-    @cached_property
-    def _failures(self) -> dict[tuple[int, int], tuple[SampleScores, Replies, Mask]]:
-        return {}
-
-    @cached_property
-    def _tables(self) -> dict[tuple[int, bool], FloatArray]:
-        return {}
-
-    @cached_property
-    def _columns(self) -> dict[int, tuple[SampleScores, tuple[FloatArray, Mask]]]:
-        return {}
-
     def column(self, scores: SampleScores) -> tuple[FloatArray, Mask]:
         """A run's statistics and which samples have some, put in order once; do not write there."""
-        known = self._columns.get(id(scores))
-        if known is None:
+        if scores not in self._columns:
             found = list(map(scores.statistics.get, self.ids))
             present = np.array([one is not None for one in found], dtype=bool)
             width = max(len(next(iter(scores.statistics.values()), ())), 1)
             statistics = np.zeros((len(found), width))
             if present.any():
                 statistics[present] = [one for one in found if one is not None]
-            known = self._columns[id(scores)] = scores, (statistics, present)
-        return known[1]
+            self._columns[scores] = statistics, present
+        return self._columns[scores]
 
     def _with_failures(
         self, scorer: Scorer, statistics: FloatArray, present: Mask, settled: Mask
