@@ -316,10 +316,7 @@ def difference_intervals(
     )
     worse, better = np.sort(scores, axis=1).T
     if bounds is not None:
-        how["bounds"] = (bounds[0] - bounds[1], bounds[1] - bounds[0])
-        # Either may fail where the other does as ever; of likenesses below 0 a failure has 0.
-        failed = max(bounds[0], 0.0)
-        how["room"] = (failed - better, worse - failed)
+        how.update(_apart(bounds, worse, better))
     flat = ordered(Units(added, units.sizes), keys)
     low, high = intervals(flat, _difference(aggregate), **how)
     low, high = np.where(turned, -high, low), np.where(turned, -low, high)
@@ -354,12 +351,10 @@ def guarded(
     are_hits = np.isin(own, bounds).all(axis=(0, 2)) & (bounds[0] == 0)
     are_hits &= (np.abs(own.mean(axis=0) - means) <= 1e-9 * bounds[1]).all(axis=1)
     units = units_of(sides.reshape(*sides.shape[:2], -1), clusters)
-    score, failed = means[:, 0] - means[:, 1], max(bounds[0], 0.0)
-    how: Resampling = {"bounds": (bounds[0] - bounds[1], bounds[1] - bounds[0]), "rounds": SWAPS}
-    ends = how["room"] = (failed - means[:, 1], means[:, 0] - failed)
-    lows, highs = _rounds(units, _difference(aggregate), how)
+    score, how = means[:, 0] - means[:, 1], _apart(bounds, *means.T)
+    lows, highs = _rounds(units, _difference(aggregate), how | Resampling(rounds=SWAPS))
     reached = np.where(score > 0, (lows <= 0).mean(axis=0), (highs >= 0).mean(axis=0))
-    end = np.where(score > 0, *ends)
+    end = np.where(score > 0, *how["room"])
     # A failure undoes a difference only where it is worse than its opposite.
     unseen = np.divide(-end, score - end, out=np.zeros_like(score), where=end * score < 0)
     least = np.maximum(2 * reached, unseen**units.effective)
@@ -379,18 +374,11 @@ def agreeing(low: ArrayLike, high: ArrayLike, difference: ArrayLike, p: ArrayLik
     )
 
 
-def _side_by_side(
-    first: FloatArray, second: FloatArray, aggregate: Aggregate, how: Resampling
-) -> tuple[FloatArray, Aggregate]:
-    """Statistics and the difference that they make; ``how`` is told what is known of it."""
-    sides = np.stack([first, second], axis=1)
-    if (bounds := how.get("bounds")) is not None:
-        one, other = aggregate(sides.mean(axis=0)[np.newaxis])[0].tolist()
-        how["bounds"] = (bounds[0] - bounds[1], bounds[1] - bounds[0])
-        # Either may fail where the other does as ever; of likenesses below 0 a failure has 0.
-        failed = max(bounds[0], 0.0)
-        how["room"] = (failed - other, one - failed)
-    return sides.reshape(len(first), -1), _difference(aggregate)
+def _apart(bounds: tuple[float, float], first: Any, second: Any) -> Resampling:
+    """What is known of a difference of scores: either may fail where the other does as ever, and of
+    likenesses below 0 a failure has 0."""
+    failed, width = max(bounds[0], 0.0), bounds[1] - bounds[0]
+    return {"bounds": (-width, width), "room": (failed - second, first - failed)}
 
 
 class OneSided(NamedTuple):
@@ -418,7 +406,10 @@ def one_sided(
     """
     how = Resampling(rounds=SWAPS) | how
     if second is not None:
-        first, aggregate = _side_by_side(first, second, aggregate, how)
+        sides = np.stack([first, second], axis=1)
+        if (bounds := how.get("bounds")) is not None:
+            how.update(_apart(bounds, *aggregate(sides.mean(axis=0)[np.newaxis])[0].tolist()))
+        first, aggregate = sides.reshape(len(first), -1), _difference(aggregate)
     units = ordered(units_of(first, how.get("clusters")))
     if not is_enough(units):
         return OneSided(1.0, 1.0)
