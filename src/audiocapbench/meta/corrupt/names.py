@@ -50,6 +50,8 @@ _ANYTHING = 3  # families of which a word is said that goes with any of them
 _FEWEST_KEPT = 3  # a caption exchanged as a whole is another clip's
 _LEADING_NOUN = DETERMINERS | splitting.COUNTS | {"of"}
 _HELPERS = frozenset({"is", "are", "was", "were"})
+_NO_CLAUSE, _BEFORE_GERUNDS = PREPOSITIONS | {"for", "or"}, frozenset({"by", "with"})
+_GERUND = "gerund,"  # and no helper
 
 
 def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
@@ -58,7 +60,9 @@ def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
         helper = deed if deed in _HELPERS and place + 2 < len(tokens) else ""
         end = place + 2 + bool(helper)
         verb = verb_forms().get(tokens[end - 1])
-        if verb is None or not verb.gerund or not _is_source(noun) or noun in NO_SUBJECT:
+        # "Moe whistling" is nobody else, and "It begins" opens a sentence.
+        named = noun.islower() and noun not in NO_SUBJECT and _is_source(noun)
+        if verb is None or not verb.gerund or not named:
             continue
         many = is_plural(noun)
         if verb.form != "gerund" and (helper or (verb.form == "base") != many):
@@ -87,8 +91,9 @@ def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
         if start < place and before not in DETERMINERS and not many:
             continue
         # "Birds chirping" as "water dripping", but "birds chirp" and "water drips".
-        number = many and (verb.form != "gerund" or helper)
-        yield start, end, f"{verb.form} {number} {helper} {bool(rest)}"
+        number = many and (verb.form != "gerund" or bool(helper))
+        form = f"{verb.form} {helper}" if helper else verb.form
+        yield start, end, f"{form}, {number} {bool(rest)}"
 
 
 def _is_shared(tokens: Tokens, end: int, rest: Tokens) -> bool:
@@ -130,8 +135,10 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
     for caption in captions.captions:
         for start, end, form in deeds_of(caption.tokens):
             lead, before = (",", ",", *caption.tokens[:start])[-2:]
-            # "People at a table are talking": the table does not talk, nor what is hit.
-            other = lead in verb_forms() or (lead in PREPOSITIONS and lead not in ("by", "with"))
+            # "People at a table are talking": the table does not talk, nor what is hit; nothing
+            # drops with "the rain drops".
+            leading = _BEFORE_GERUNDS if form.startswith(_GERUND) else frozenset[str]()
+            other = lead in verb_forms() or lead in _NO_CLAUSE - leading
             named = before in _LEADING_NOUN and not other
             # "Doors and shutters are creaking": nor does what is only listed.
             listed = before == "and" and lead not in verb_forms() and _is_source(lead)
@@ -187,7 +194,10 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
             # "Combustion engine noise": combustion goes with engines alone.
             known = said in _GOING_WITH_ALL or _is_quality(said) or "sound" not in sorts
             free = said not in _OF_ONE and (known or len(led[said]) >= _ANYTHING)
-            if head in _HEADS and sorts and free and after not in _LIKENING:
+            # "A siren sounds" and "a loud train noises" name no noises.
+            described = (word for word in reversed(caption.tokens[:start]) if word not in _DESCRIBING)
+            deed = is_plural(head) and next(described, "") in ("a", "an")
+            if head in _HEADS and sorts and free and not deed and after not in _LIKENING:
                 places[head, *sorts].append((caption, start, place))
             elif head in _ALONE and told and _is_told_once(caption.tokens, place):
                 places[_ALONE[head],].append((caption, place, place + 1))
