@@ -215,10 +215,7 @@ def test_a_budget_stops_it_and_the_next_call_goes_on(
 
 CASES: dict[Corruption, tuple[str, str]] = {
     "noun": ("A man speaks in a hall as it rains", "A woman speaks in a hall as it rains"),
-    "order": ("A man speaks, then a dog barks", "A dog barks, then a man speaks"),
     "attribute": ("A man speaks loudly in a hall", "A man speaks quietly in a hall"),
-    "added": ("A man speaks and rain falls", "A man speaks and a bell rings"),
-    "dropped": ("A man speaks and rain falls hard", "Rain falls hard"),
     "count": ("A man speaks in a hall", "Several men speak in a hall"),
 }
 OTHERS = ("Male speech and rain in the background", "A dog barks after a man talks in a hall")
@@ -228,7 +225,7 @@ def read(kind: Corruption, made: str) -> str:
     true = CASES[kind][0]
     clip = caption_set([("clip", "clip", [true, *OTHERS])]).clips[0]
     caption = ReferenceCaption(clip, 0, tokens_of(true) or ())
-    return read_caption(made, to_change(kind, caption))[0].false
+    return read_caption(made, to_change(kind, caption)).false
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -241,14 +238,11 @@ def test_a_good_reply_of_every_kind_is_taken(kind: Corruption) -> None:
     [
         ("noun", "a man speaks in a hall as it rains.", "nothing was changed"),
         ("noun", "A woman shouts on a hall as it rains", "more was changed than asked for"),
-        ("noun", "A man speaks in a dog as it rains", "what was put in is in the clip"),
+        ("noun", "A man speaks in a dog as it rains", "what was put in may be right"),
         ("noun", "A woman", "much longer or shorter"),
-        ("order", "A cow moos, then a man speaks", "something was put in"),
-        ("attribute", "A man speaks loudly in a dog", "what was put in is in the clip"),
-        ("added", "A man speaks and a dog barks", "what was put in is in the clip"),
-        ("dropped", "Rain falls hard on a tin roof", "something was put in"),
-        ("count", "The man speaks in the hall", "the number may still be right"),
-        ("count", "One man speaks in a hall", "the number may still be right"),
+        ("attribute", "A man speaks loudly in a dog", "what was put in may be right"),
+        ("count", "The man speaks in the hall", "what was put in may be right"),
+        ("count", "One man speaks in a hall", "what was put in may be right"),
     ],
 )
 def test_a_reply_that_is_not_what_was_asked_for_is_refused(

@@ -18,13 +18,9 @@ if TYPE_CHECKING:
     from audiocapbench.meta.corrupt.make import Check, CorruptionResult
 
 _FEW = 0.25  # of captions: below, it is said how many can be changed at all
-_LESS_COMPLETE = "less complete, not false"
 _KINDS = {
     "noun": "one thing for another",
-    "order": "events in another order",
-    "attribute": "the opposite quality",
-    "added": "an event that is not there in place of one that is",
-    "dropped": f"the main event left out: {_LESS_COMPLETE}",
+    "attribute": "the opposite quality, or another time",
     "count": "another number",
 }
 _ALL, _SAID = ",".join(_KINDS), "; ".join(f"{name}: {one}" for name, one in _KINDS.items())
@@ -43,7 +39,7 @@ def corrupt(
     session: options.Session,
     json: bool = False,
 ) -> None:
-    """Make pairs of a caption as a person wrote it and one that was made wrong, or less complete.
+    """Make pairs of a caption as a person wrote it and one that was made wrong.
 
     One false caption of every caption that has one which reads as well: what words alone could
     tell is left out. 'audiocapbench meta csv' then shows which scorers can tell them apart.
@@ -119,7 +115,6 @@ def _findings(
 
     kinds: dict[str, dict[str, Any]] = {
         one.kind: {
-            "other_caption": _LESS_COMPLETE if one.kind == "dropped" else "false",
             "made": len(one.pairs),
             "share": len(one.pairs) / max(1, one.captions),
             "not_applicable": one.captions - len(one.pairs) - one.left_out,
@@ -133,9 +128,6 @@ def _findings(
     rows = []
     for group in [*kinds, "all"]:
         row: dict[str, Any] = {"kind": group, **kinds.get(group, {})}
-        if row.get("other_caption") == _LESS_COMPLETE:
-            # The mark stands where the figures do, because it says what they mean.
-            row["kind"] = f"{group} ({_LESS_COMPLETE})"
         for name in names:
             figure = checked.get(group, {}).get(name)
             row[name] = figure and ValueWithInterval(figure.accuracy, figure.interval)

@@ -21,7 +21,7 @@ from audiocapbench.metrics.elements.splitting import ElementKind
 from audiocapbench.metrics.shipped import read_lists, word_set
 
 Tokens = tuple[str, ...]
-Corruption = Literal["noun", "order", "attribute", "added", "dropped", "count"]
+Corruption = Literal["noun", "attribute", "count"]
 """What was made wrong."""
 
 EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
@@ -273,8 +273,8 @@ class CaptionedClip:
         """What these words mean, so that "talks" is found where "speaking" is written."""
         return frozenset(meaning_of(word) for word in self.words)
 
-    def others(self, *numbers: int) -> tuple[str, ...]:
-        return tuple(text for n, text in enumerate(self.references) if n not in numbers)
+    def others(self, number: int) -> tuple[str, ...]:
+        return tuple(text for n, text in enumerate(self.references) if n != number)
 
 
 class ReferenceCaption(NamedTuple):
@@ -285,7 +285,7 @@ class ReferenceCaption(NamedTuple):
     tokens: Tokens
 
     def corrupted(self, kind: Corruption, false: Sequence[str]) -> "CorruptedPair":
-        return CorruptedPair(kind, self.clip, (self.number,), written(self.tokens), written(false))
+        return CorruptedPair(kind, self.clip, self.number, written(self.tokens), written(false))
 
     def replaced(self, kind: Corruption, start: int, end: int, phrase: Tokens) -> "CorruptedPair":
         return self.corrupted(kind, self.tokens[:start] + phrase + self.tokens[end:])
@@ -311,22 +311,22 @@ class CaptionSet:
 
 @dataclass(frozen=True, slots=True)
 class CorruptedPair:
-    """A true caption and one made wrong; of ``sources``, the references, the first was changed."""
+    """A true caption, the clip's reference of this number, and one made wrong of it."""
 
     kind: Corruption
     clip: CaptionedClip
-    sources: tuple[int, ...]
+    number: int
     true: str
     false: str
 
     @property
     def caption(self) -> tuple[str, int]:
-        return self.clip.id, self.sources[0]
+        return self.clip.id, self.number
 
     @property
     def references(self) -> tuple[str, ...]:
-        """What people said about the clip beside what the captions were made from."""
-        return self.clip.others(*self.sources)
+        """What people said about the clip beside the true caption."""
+        return self.clip.others(self.number)
 
 
 Candidates = Sequence[CorruptedPair]

@@ -20,7 +20,7 @@ from audiocapbench.errors import DatasetError
 from audiocapbench.files import write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
-from audiocapbench.meta.corrupt.events import add_events, change_times, drop_events, swap_orders
+from audiocapbench.meta.corrupt.events import change_times
 from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
 from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names
 from audiocapbench.meta.pairs import CaptionPair, Pairs
@@ -32,10 +32,7 @@ RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
     "noun": lambda captions: chain(
         exchange_nouns(captions), exchange_deeds(captions), exchange_names(captions)
     ),
-    "order": swap_orders,
     "attribute": lambda captions: chain(change_attributes(captions), change_times(captions)),
-    "added": add_events,
-    "dropped": drop_events,
     "count": change_counts,
 }
 """What makes every false caption of a kind that it can; one a caption is taken."""
@@ -147,10 +144,8 @@ def write_pairs(path: Path, made: Sequence[CorruptionResult]) -> None:
     if path.suffix.lower() == ".json":
         write_clips(path, pairs, add_to_clip)
         return
-    more = []
-    for pair, one in zip(pairs, (one for own in made for one in own.corruptions), strict=True):
-        numbers = "+".join(str(number + 1) for number in one.sources)
-        more.append((pair.dataset, f"{one.clip.id}#{numbers}"))
+    sources = (f"{one.clip.id}#{one.number + 1}" for own in made for one in own.corruptions)
+    more = [(pair.dataset, source) for pair, source in zip(pairs, sources, strict=True)]
     write_file(path, pair_table(path.suffix.lower(), pairs, ("dataset", "source"), more))
 
 

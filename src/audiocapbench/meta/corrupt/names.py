@@ -195,7 +195,9 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
             known = said in _GOING_WITH_ALL or _is_quality(said) or "sound" not in sorts
             free = said not in _OF_ONE and (known or len(led[said]) >= _ANYTHING)
             # "A siren sounds" and "a loud train noises" name no noises.
-            described = (word for word in reversed(caption.tokens[:start]) if word not in _DESCRIBING)
+            described = (
+                word for word in reversed(caption.tokens[:start]) if word not in _DESCRIBING
+            )
             deed = is_plural(head) and next(described, "") in ("a", "an")
             if head in _HEADS and sorts and free and not deed and after not in _LIKENING:
                 places[head, *sorts].append((caption, start, place))
