@@ -38,11 +38,18 @@ class Many(Moody):
         if self.fault == "few": return []
         return [self.judge(one.prediction, one.references, one.category, None) for one in cases]
 
+class Odd(Moody):
+    @property
+    def dimensions(self): raise KeyError("none yet")
+
+class Blank(Moody):
+    dimensions = ("mood", "")
+
 def nobody(options): return 3
 def clumsy(options): raise RuntimeError("dropped\\nit")
 """
 POINTS = "\n".join(
-    f"{name.lower()} = {{module}}:{name}" for name in "Moody Many nobody clumsy".split()
+    f"{name.lower()} = {{module}}:{name}" for name in "Moody Many Odd Blank nobody clumsy".split()
 )
 
 
@@ -96,7 +103,13 @@ def test_an_answer_that_a_judge_fails_at_is_a_failure_and_the_others_have_scores
 
 @pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize(
-    ("name", "words"), [("nobody", "made no judge"), ("clumsy", r"fails \(\w+: dropped it\)")]
+    ("name", "words"),
+    [
+        ("nobody", "made no judge"),
+        ("clumsy", r"fails \(\w+: dropped it\)"),
+        ("odd", r"fails \(KeyError: 'none yet'\)"),
+        ("blank", "give a tuple of different names"),
+    ],
 )
 def test_what_is_no_judge_is_refused_in_one_sentence(name: str, words: str) -> None:
     with pytest.raises(JudgeError, match=words) as caught:

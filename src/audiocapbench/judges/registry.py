@@ -206,20 +206,21 @@ def _made(
     name: str, where: str, load: Callable[[], Callable[..., Any]], options: dict[str, str]
 ) -> Judge:
     """The judge that a plug-in or a file makes, checked."""
-    with plugin_failures(f"judge {name!r}: its plug-in {where}", JudgeError):
+    what = f"judge {name!r}"
+    with plugin_failures(f"{what}: its plug-in {where}", JudgeError):
         judge = load()(options)
-    if not isinstance(judge, TextJudge):
-        parts = "name, signature, dimensions and judge()"
-        raise JudgeError(f"judge {name!r}: {where} made no judge; one has {parts}")
-    dimensions, wrong = judge.dimensions, f"judge {name!r}: dimensions are {judge.dimensions!r:.80}"
-    listed = isinstance(dimensions, tuple | list) and all(
-        isinstance(one, str) for one in dimensions
-    )
-    if not listed or not dimensions or len({*dimensions} - {OVERALL}) < len(dimensions):
-        raise JudgeError(f"{wrong}; give a tuple of different names, none of them {OVERALL}")
-    if not isinstance(judge.signature, Signature):
-        mend = "make its signature with audiocapbench.sign"
-        raise JudgeError(f"judge {name!r} signs with text; {mend}")
+        if not isinstance(judge, TextJudge):
+            parts = "name, signature, dimensions and judge()"
+            raise JudgeError(f"{what}: {where} made no judge; one has {parts}")
+        names: Any = judge.dimensions
+        listed = isinstance(names, tuple | list) and all(isinstance(one, str) for one in names)
+        if not listed or not names or len({*names} - {OVERALL, ""}) < len(names):
+            known = f"dimensions are {names!r:.80}"
+            mend = f"give a tuple of different names, none of them {OVERALL}"
+            raise JudgeError(f"{what}: {known}; {mend}")
+        if not isinstance(judge.signature, Signature):
+            mend = "make its signature with audiocapbench.sign"
+            raise JudgeError(f"{what} signs with text; {mend}")
     return judge
 
 
