@@ -5,12 +5,10 @@ import gzip
 import hashlib
 import json
 import re
-import struct
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
@@ -50,17 +48,11 @@ class Page(HTMLParser):
         return [found for name, found in self.tags if name == tag]
 
 
-def unpacked(page: Page) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The explorer's head and columns, read as the page's script reads them."""
+def unpacked(page: Page) -> dict[str, Any]:
+    """What the page has inside, read as its script reads it."""
     whole = gzip.decompress(base64.b64decode(page.blocks["data"], validate=True))
-    (size,) = struct.unpack_from("<I", whole)
-    head = json.loads(whole[4 : 4 + size])
-    kinds = {"uint8": "<u1", "uint32": "<u4", "float32": "<f4"}
-    columns = {
-        name: np.frombuffer(whole, kinds[kind], length, 4 + size + start)
-        for name, (kind, start, length) in head["columns"].items()
-    }
-    return head, columns
+    inside: dict[str, Any] = json.loads(whole)
+    return inside
 
 
 @pytest.fixture(scope="module")
@@ -110,24 +102,22 @@ def test_every_answer_score_and_status_is_in_the_data(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write_report(store, gathered_runs(store, runs), path, title="T", audio="embed")
     page = Page(path)
-    head, columns = unpacked(page)
-    board = head["board"]
-    models, clips = len(board["models"]), len(columns["id"])
-    assert (models, clips) == (2, 3)
+    inside = unpacked(page)
+    board = inside["board"]
+    assert (len(board["models"]), len(inside["clips"])) == (2, 3)
+    notes = []
     for row, model in enumerate(board["models"]):
         run = next(run for run in runs if run.id == model["run"])
         scores = {one.sample_id: one.value for one in store.scores(run.id)["rouge_l"]}
         number = [one["label"] for one in board["scorers"]].index("rouge_l")
-        for clip in range(clips):
-            key = head["texts"][columns["id"][clip]]
-            outcome = store.outcomes(run.id)[key]
-            place = row * clips + clip
-            assert head["texts"][columns["text"][place]] == outcome.reply.text
-            assert head["statuses"][columns["status"][place]] == str(outcome.reply.status)
-            value = columns["scores"][(number * models + row) * clips + clip]
-            assert value == pytest.approx(scores[key], abs=1e-6)
-            assert len(page.blocks[f"sound-{columns['sound'][clip]}"]) > 1000
-    assert any("not scored against itself" in text for text in head["texts"])
+        for clip in inside["clips"]:
+            outcome, answer = store.outcomes(run.id)[clip["id"]], clip["answers"][row]
+            assert answer["text"] == outcome.reply.text
+            assert answer["status"] == str(outcome.reply.status)
+            assert answer["scores"][number] == scores[clip["id"]]
+            assert len(page.blocks[f"sound-{clip['sound']}"]) > 1000
+            notes.append(answer["note"])
+    assert any("not scored against itself" in text for text in notes)
     assert "rouge_l|variant:" in path.read_text(encoding="utf-8")
 
 
@@ -145,8 +135,7 @@ def test_a_clip_that_changed_or_is_gone_is_not_played(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     written = write_report(store, gathered_runs(store, runs), path, title="T", audio="link")
     assert written.unheard == 2
-    head, columns = unpacked(Page(path))
-    reasons = [head["texts"][number] for number in columns["sound_missing"]]
+    reasons = [one["missing"] for one in unpacked(Page(path))["sounds"]]
     assert reasons == [
         "the file cannot be read (No such file or directory)",
         "the file has changed since the run",
@@ -213,7 +202,7 @@ def test_hostile_names_are_written_out_in_the_overview(hostile: Path) -> None:
 
 def test_what_was_heard_of_a_clip_is_a_note_and_no_failure() -> None:
     note = "the mean of its 2 channels loses 60.0 dB; heard by channel 1"
-    shown = shown_answer(Outcome("a", Reply("A dog.", Status.OK, note), None, 0.0, 0.0))
+    shown = shown_answer(Outcome("a", Reply("A dog.", Status.OK, note), None, 0.0, 0.0), [], {})
     assert (shown["note"], shown["error"]) == (note, "")
-    failed = shown_answer(Outcome("a", Reply("", Status.FAILED, "gone"), None, 0.0, 0.0))
+    failed = shown_answer(Outcome("a", Reply("", Status.FAILED, "gone"), None, 0.0, 0.0), [], {})
     assert (failed["note"], failed["error"]) == ("", "gone")

@@ -13,7 +13,7 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL, together
 from audiocapbench.report.page.board import compared
-from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, details_of, shown_answer
+from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, clip_document, shown_answer
 from audiocapbench.report.runs import words_of
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
@@ -132,24 +132,12 @@ class BoardList:
         answers = {}
         for run in self._runs:
             said = grouped((one.judge, one) for one in judged.get(run, ()))
-            answers[run] = shown_answer(outcomes.get(run)) | {
-                "scores": [values.get((run, sample, one)) for one in scorers],
-                "verdicts": [[judge, words_of(rounds)] for judge, rounds in said.items()],
-            }
-        clip = whole.clip
-        return {
-            "id": sample,
-            "category": whole.category,
-            "seconds": clip.duration_s,
-            "rate": clip.rate,
-            "file": clip.file_name,
-            "instruction": whole.instruction,
-            "details": details_of(whole),
-            "references": list(whole.references),
-            "kind": MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream"),
-            "absent": clip.is_absent,
-            "answers": answers,
-        }
+            scores = [values.get((run, sample, one)) for one in scorers]
+            words = {judge: words_of(rounds) for judge, rounds in said.items()}
+            answers[run] = shown_answer(outcomes.get(run), scores, words)
+        kind = MEDIA_TYPES.get(whole.clip.path.suffix.lower(), "application/octet-stream")
+        facts = {"kind": kind, "absent": whole.clip.is_absent, "answers": answers}
+        return clip_document(whole) | facts
 
     def sound(self, sample: str) -> bytes | None:
         """The bytes of a sample's clip, as they were when it was asked about; else None."""

@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import os
-import struct
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -39,7 +38,6 @@ AudioChoice = Literal["none", "link", "embed"]
 POINTS = 200
 MOST_EMBEDDED = 150_000_000
 """Bytes; a browser holds a page as one text, which may not be much longer than this."""
-NONE = 2**32 - 1  # stands for no number in a column of unsigned numbers
 NOT_ASKED = "not asked"
 MEDIA_TYPES = {
     **{f".{one}": f"audio/{one}" for one in ("wav", "flac", "ogg", "mp4", "webm", "aac")},
@@ -49,27 +47,16 @@ MEDIA_TYPES = {
 }
 _SMALL = 10_000  # bytes a second of what is made of larger sound, at the most
 _MP3_RATES = (16_000, 22_050, 24_000, 32_000)
-_ALIGNED = 8
-_TYPES = {"uint8": "<u1", "uint32": "<u4", "float32": "<f4"}
 _READERS = 4
 _SILENCE = np.full((2, POINTS), 128, dtype=np.uint8)
 
 
-def packed(facts: Mapping[str, Any], columns: Mapping[str, tuple[str, Any]] | None = None) -> str:
-    """Facts and columns of numbers as base64 of gzip; the same content gives the same line."""
-    places: dict[str, Any] = {}
-    body = bytearray()
-    for name, (kind, numbers) in (columns or {}).items():
-        values = np.asarray(numbers, dtype=_TYPES[kind]).ravel()
-        places[name] = [kind, len(body), len(values)]
-        body += values.tobytes()
-        body += bytes(-len(body) % _ALIGNED)
+def packed(document: Mapping[str, Any]) -> str:
+    """A document as base64 of gzip; the same content gives the same line."""
     # Escaped to ASCII, so that half a surrogate pair is no reason to fail.
-    document = {"texts": [""], **facts, "columns": places}
-    head = json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")
-    head += b" " * (-(len(head) + 4) % _ALIGNED)
-    whole = struct.pack("<I", len(head)) + head + bytes(body)
-    return base64.b64encode(gzip.compress(whole, compresslevel=4, mtime=0)).decode("ascii")
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
+    packed = gzip.compress(text.encode("ascii"), compresslevel=2, mtime=0)
+    return base64.b64encode(packed).decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,70 +72,71 @@ class Sound:
     content: str = ""
     missing: str = ""
 
+    @property
+    def shown(self) -> dict[str, str]:
+        peaks = base64.b64encode(self.peaks.tobytes()).decode("ascii")
+        return {"kind": self.kind, "link": self.link, "missing": self.missing, "peaks": peaks}
+
 
 def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDocument) -> str:
-    """The packed line that the page's script reads: columns of numbers, or of texts by number."""
-    samples, own = data.samples, list(sounds.values())
-    numbered: dict[str, int] = {"": 0}
-    columns: dict[str, tuple[str, Any]] = {}
-
-    def add_texts(name: str, texts: Iterable[str]) -> None:
-        columns[name] = "uint32", [numbered.setdefault(one, len(numbered)) for one in texts]
-
-    categories = {name: number for number, name in enumerate(data.categories)}
-    places = {sha: number for number, sha in enumerate(sounds)}
-    add_texts("id", (one.id for one in samples))
-    columns["category"] = "uint32", [categories[one.category] for one in samples]
-    columns["seconds"] = "float32", [one.clip.duration_s for one in samples]
-    columns["rate"] = "uint32", [one.clip.rate for one in samples]
-    add_texts("file", (one.clip.file_name for one in samples))
-    add_texts("instruction", (one.instruction for one in samples))
-    add_texts("details", map(details_of, samples))
-    columns["sound"] = "uint32", [places.get(one.clip.sha256, NONE) for one in samples]
-    columns["references_end"] = "uint32", np.cumsum([len(one.references) for one in samples])
-    add_texts("references", (text for one in samples for text in one.references))
-    columns["peaks"] = "uint8", np.array([one.peaks for one in own])
-    for name in ("kind", "link", "missing"):
-        add_texts(f"sound_{name}", (getattr(one, name) for one in own))
-    statuses = [*(str(status) for status in Status), NOT_ASKED]
-    outcomes = (run.table.outcomes.get(one.id) for run in data.runs for one in samples)
-    answers = list(map(shown_answer, outcomes))
-    for name in ("text", "error", "note"):
-        add_texts(name, (one[name] for one in answers))
-    columns["status"] = "uint8", [statuses.index(one["status"]) for one in answers]
-    for name in ("latency", "cost"):
-        columns[name] = "float32", [one[name] for one in answers]
-    verdicts = []
-    for judge in data.judges:
-        for run in data.runs:
-            said = judge_words(run.table, judge) if judge in run.table.judgements else {}
-            verdicts += [said.get(sample.id, "") for sample in samples]
-    add_texts("verdicts", verdicts)
-    columns["scores"] = "float32", np.array([data.scores[one] for one in data.scorers])
+    """The packed line that the page's script reads: the board, and every sample as served ones."""
+    places, clips = {sha: number for number, sha in enumerate(sounds)}, []
+    read = [
+        (
+            run.table.outcomes,
+            [run.table.sample_scores(one).values for one in data.scorers],
+            {judge: judge_words(run.table, judge) for judge in run.table.judgements},
+        )
+        for run in data.runs
+    ]
+    for sample in data.samples:
+        key, sound = sample.id, places.get(sample.clip.sha256)
+        answers = [
+            shown_answer(
+                outcomes.get(key),
+                [values.get(key) for values in scores],
+                {judge: words.get(key, "") for judge, words in said.items()},
+            )
+            for outcomes, scores, said in read
+        ]
+        clips.append(clip_document(sample) | {"sound": sound, "answers": answers})
+    statuses = {answer["status"] for clip in clips for answer in clip["answers"]}
     facts = {
         "board": board.to_dict(),
-        "runs": len(data.runs),
         "categories": data.categories,
-        "statuses": statuses,
-        "judges": data.judges,
-        "points": POINTS,
-        "texts": list(numbered),
+        "present": [one for one in (*map(str, Status), NOT_ASKED) if one in statuses],
+        "sounds": [one.shown for one in sounds.values()],
+        "clips": clips,
     }
-    return packed(facts, columns)
+    return packed(facts)
 
 
-def details_of(sample: Sample) -> str:
-    return "\n".join(
+def clip_document(sample: Sample) -> dict[str, Any]:
+    """What pages show of a sample beside its sound and what models said."""
+    details = (
         f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in sample.details.items()
     )
+    return {
+        "id": sample.id,
+        "category": sample.category,
+        "seconds": sample.clip.duration_s,
+        "rate": sample.clip.rate,
+        "file": sample.clip.file_name,
+        "instruction": sample.instruction,
+        "details": "\n".join(details),
+        "references": list(sample.references),
+    }
 
 
-def shown_answer(outcome: Outcome | None) -> dict[str, Any]:
-    """What pages show of an answer, with a note where it was a reference itself."""
+def shown_answer(
+    outcome: Outcome | None, scores: Sequence[float | None], verdicts: Mapping[str, str]
+) -> dict[str, Any]:
+    """What pages show of an answer and its judging, with a note where it was a reference itself."""
+    said = {"scores": scores, "verdicts": [one for one in verdicts.items() if one[1]]}
     if outcome is None:
         unknown = {"status": NOT_ASKED, "latency": None, "cost": None}
-        return {"text": "", "error": "", "note": ""} | unknown
+        return {"text": "", "error": "", "note": ""} | unknown | said
     reply, note = outcome.reply, ""
     if reply.withheld is not None:
         note = f"reference {reply.withheld + 1}, not scored against itself"
@@ -156,8 +144,8 @@ def shown_answer(outcome: Outcome | None) -> dict[str, Any]:
     if reply.status in SCORED:
         note, error = note or error, ""
     latency = None if outcome.cached else outcome.latency_s
-    shown = {"text": reply.text, "error": error, "note": note}
-    return shown | {"status": str(reply.status), "latency": latency, "cost": reply.cost_usd}
+    shown = {"text": reply.text, "error": error, "note": note, "cost": reply.cost_usd}
+    return shown | {"status": str(reply.status), "latency": latency} | said
 
 
 def sounds_of(

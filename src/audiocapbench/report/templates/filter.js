@@ -1,39 +1,27 @@
-// Which samples of an embedded source are listed, and in which order; a server does the same for served ones.
+// Which samples inside a page are listed, and in which order; a server does the same for served ones.
 
 const ANY = -1;
 
+const scoreOf = ({ measure }, clip, model) => clip.answers[model].scores[measure];
+const whose = ({ model, shown }) => (model === ANY ? shown : [model]);
+const scoresOf = (query, clip, models = whose(query)) => models.map((model) => scoreOf(query, clip, model)).filter(isNumber);
+
 // The chosen score of a clip: one model's, or the mean over those that are shown.
-function chosenScore(source, query, clip) {
-  if (query.model !== ANY) return source.score(query.measure, query.model, clip);
-  let sum = 0;
-  let number = 0;
-  for (const model of query.shown) {
-    const value = source.score(query.measure, model, clip);
-    if (Number.isNaN(value)) continue;
-    sum += value;
-    number += 1;
-  }
-  return number ? sum / number : NaN;
+function chosenScore(query, clip) {
+  const values = scoresOf(query, clip);
+  return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
 }
 
-function difference(source, query, clip) {
-  const values = query.shown.map((model) => source.score(query.measure, model, clip)).filter((value) => !Number.isNaN(value));
-  return values.length ? Math.max(...values) - Math.min(...values) : NaN;
+function difference(query, clip) {
+  const values = scoresOf(query, clip, query.shown);
+  return values.length ? Math.max(...values) - Math.min(...values) : null;
 }
 
-function inRange(source, query, clip) {
-  if (query.low === null && query.high === null) return true;
-  const models = query.model === ANY ? query.shown : [query.model];
-  return models.some((model) => {
-    const value = source.score(query.measure, model, clip);
-    return value >= (query.low ?? -Infinity) && value <= (query.high ?? Infinity);
-  });
-}
-
-function hasStatus(source, query, clip) {
-  if (!query.status) return true;
-  const models = query.model === ANY ? query.shown : [query.model];
-  return models.some((model) => source.status(model, clip) === query.status);
+// All that a search looks through, in small letters; made when first needed.
+function haystack(clip) {
+  const said = ({ text, error, verdicts }) => [text, error, ...verdicts.map(([, words_]) => words_)];
+  clip.haystack ??= [clip.id, clip.category, clip.file, clip.details, ...clip.references, ...clip.answers.flatMap(said)].join("\n").toLowerCase();
+  return clip.haystack;
 }
 
 // By name, as the address and the server know them; the words are the reader's.
@@ -42,26 +30,25 @@ const SORTS = {
   lowest: { words: "score, lowest first", key: chosenScore, sign: 1 },
   highest: { words: "score, highest first", key: chosenScore, sign: -1 },
   differ: { words: "models differ most", key: difference, sign: -1 },
-  shortest: { words: "shortest clip", key: (source, _query, clip) => source.columns.seconds[clip], sign: 1 },
-  longest: { words: "longest clip", key: (source, _query, clip) => source.columns.seconds[clip], sign: -1 },
+  shortest: { words: "shortest clip", key: (_query, clip) => clip.seconds, sign: 1 },
+  longest: { words: "longest clip", key: (_query, clip) => clip.seconds, sign: -1 },
 };
 
-function chosenClips(source, query) {
+function chosenClips(clips, query) {
   const words = query.search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = [];
-  for (let clip = 0; clip < source.clips; clip++) {
-    if (query.category && source.category(clip) !== query.category) continue;
-    if (!hasStatus(source, query, clip) || !inRange(source, query, clip)) continue;
-    if (words.length && !words.every((word) => source.haystack(clip).includes(word))) continue;
-    found.push(clip);
-  }
+  const [low, high] = [query.low ?? -Infinity, query.high ?? Infinity];
+  const everywhere = query.low === null && query.high === null;
+  const found = clips.filter(
+    (clip) =>
+      (!query.category || clip.category === query.category) &&
+      (!query.status || whose(query).some((model) => clip.answers[model].status === query.status)) &&
+      (everywhere || scoresOf(query, clip).some((value) => value >= low && value <= high)) &&
+      words.every((word) => haystack(clip).includes(word)),
+  );
   const sort = SORTS[query.sort];
   if (!sort?.key) return found;
-  const keys = new Map(found.map((clip) => [clip, sort.key(source, query, clip)]));
-  // Clips without the score come last, whichever way.
-  return found.sort((a, b) => {
-    const [x, y] = [keys.get(a), keys.get(b)];
-    if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y) || a - b;
-    return sort.sign * (x - y) || a - b;
-  });
+  // Clips without the score come last, whichever way; equal ones stay in the benchmark's order.
+  const keyed = found.map((clip) => [clip, sort.key(query, clip)]);
+  keyed.sort(([, x], [, y]) => (isNumber(x) && isNumber(y) ? sort.sign * (x - y) : isNumber(y) - isNumber(x)));
+  return keyed.map(([clip]) => clip);
 }
