@@ -22,7 +22,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.models import list_models
 from audiocapbench.report.page.html import write_report
-from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.page.report_data import gather, stored_tables
 from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, RunSpec, Store, StoredScore
 from audiocapbench.store.records import Judgement
@@ -209,7 +209,7 @@ def main() -> None:
         runs = fill_store(store, models, arguments.clips, folder)
         print(f"store of {arguments.clips} x {len(models)}: {time.perf_counter() - start:.1f} s")
         start = time.process_time()
-        gathered = gather(stored_summaries(store, runs))
+        gathered = gather(stored_tables(store, runs))
         read = time.process_time()
         page = folder / "report.html"
         written = write_report(store, gathered, page, title="Made up")

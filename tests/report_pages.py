@@ -9,7 +9,7 @@ from audiocapbench.engine import run_benchmark, score_run
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.report.page.html import write_report
-from audiocapbench.report.page.report_data import ReportData, gather, stored_summaries
+from audiocapbench.report.page.report_data import ReportData, gather, stored_tables
 from audiocapbench.store import Run, RunSpec, Store
 from audiocapbench.store.unsaved import AnswerRecord
 from folders import write_lines, write_tone
@@ -35,7 +35,7 @@ def scored_runs(root: Path, *models: str, judged: bool = False) -> tuple[Store, 
 
 def gathered_runs(store: Store, runs: list[Run]) -> ReportData:
     """What a page shows of them."""
-    return gather(stored_summaries(store, [run.id for run in runs]))
+    return gather(stored_tables(store, [run.id for run in runs]))
 
 
 def write_page(

@@ -17,7 +17,7 @@ from audiocapbench.report.compare.result import (
     Difference,
 )
 from audiocapbench.report.leaderboard.build import build_leaderboard
-from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.page.report_data import gather, stored_tables, summaries_of
 from audiocapbench.report.runs import run_tables
 from audiocapbench.report.verdict import board_verdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer
@@ -441,8 +441,9 @@ def test_boards_comparisons_and_runs_rank_by_the_same_score(store: Store) -> Non
     for models, wanted in (((1, 3), "bleu_1"), ((2, 4), "preference")):
         (board,) = build_leaderboard(store, runs=models).boards
         assert board.scorer.label == compare_runs(store, *models).headline.label == wanted
-        summaries = stored_summaries(store, models)
-        assert gather(summaries).headline.label == wanted
+        read = stored_tables(store, models)
+        assert gather(read).headline.label == wanted
+        summaries = summaries_of(read)
         tables = run_tables(summaries, summaries[0].metrics, "meteor")
         assert [one["scored"] for one in tables[0].rows] == ["80/80"] * 2
         assert tables[1].title.startswith(wanted)

@@ -21,7 +21,7 @@ from audiocapbench.models import create_models
 from audiocapbench.report.leaderboard.board import Board
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.page.board import board_document
-from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.page.report_data import gather, stored_tables
 from audiocapbench.report.runs import export_result
 from audiocapbench.scores.departures import (
     TABLE,
@@ -311,7 +311,7 @@ def test_every_table_and_page_has_the_departures(kept: Kept) -> None:
     assert rows == {wanted}
     (entry,) = made.to_dict()["boards"][0]["runs"]
     assert [one["name"] for one in entry["departures"]] == ["clips", "music", "tokens", "answers"]
-    shown = board_document(store, gather(stored_summaries(store, [run]), published=True), "T")
+    shown = board_document(store, gather(stored_tables(store, [run]), published=True), "T")
     assert shown.models[0].departures == wanted
     assert any("10 s music; published" in note for note in shown.notes)
 

@@ -15,7 +15,7 @@ from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.errors import ReportError
 from audiocapbench.report.page import html
 from audiocapbench.report.page.html import shown_answer, write_report
-from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.page.report_data import gather, stored_tables
 from audiocapbench.store import Store
 from folders import write_folder
 from report_pages import EVIL, gathered_runs, scored_runs, write_hostile_page, write_page
@@ -178,7 +178,7 @@ def test_two_runs_of_one_model_are_told_apart(tmp_path: Path) -> None:
     again = store.begin_run(
         _same_spec(store, runs[0].id), store.dataset(runs[0].dataset), fresh=True
     )
-    gathered = gather(stored_summaries(store, [runs[0].id, again.id]))
+    gathered = gather(stored_tables(store, [runs[0].id, again.id]))
     labels = {run.label for run in gathered.runs}
     assert labels == {f"control/right (run {runs[0].id})", f"control/right (run {again.id})"}
 

@@ -31,7 +31,8 @@ from audiocapbench.report.page.report_data import (
     gather,
     kept_data,
     provider_of,
-    stored_summaries,
+    stored_tables,
+    summaries_of,
 )
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats.correlation import kendall
@@ -74,7 +75,8 @@ def test_figures_show_the_numbers_of_the_summaries(runs: Path) -> None:
     gathered = gathered_runs(store, made)
     data = board_document(store, gathered, "T")
     assert data.scorers[data.headline].label == "elements: overall"
-    drawn = zip(gathered.runs, overall_bars(data), tradeoff_points(data), strict=True)
+    summaries = summaries_of([one.table for one in gathered.runs])
+    drawn = zip(summaries, overall_bars(data), tradeoff_points(data), strict=True)
     for run, bar, point in drawn:
         judged = run.judges["elements"].overall
         assert bar.cell is not None
@@ -83,7 +85,7 @@ def test_figures_show_the_numbers_of_the_summaries(runs: Path) -> None:
         assert point.accuracy.value == judged["accuracy"].value
     sound = data.views["sound"]
     assert sound.samples == 6
-    expected = gathered.runs[0].judges["elements"].by_category["sound"]["overall"]
+    expected = summaries[0].judges["elements"].by_category["sound"]["overall"]
     cell = sound.estimates[data.headline][0]
     assert cell is not None
     assert cell.value == expected.value
@@ -98,10 +100,10 @@ def test_without_a_judge_there_is_no_fourth_figure_and_a_metric_ranks(runs: Path
 
 def test_a_chosen_score_ranks(runs: Path) -> None:
     store, made = scored_runs(runs, "control/right", judged=True)
-    summaries = stored_summaries(store, [one.id for one in made])
-    assert gather(summaries, "rouge_l").headline.name == "rouge_l"
-    assert gather(summaries, "elements").headline.label == "elements: overall"
-    assert gather(summaries, "elements: accuracy").headline.column == "accuracy"
+    tables = stored_tables(store, [one.id for one in made])
+    assert gather(tables, "rouge_l").headline.name == "rouge_l"
+    assert gather(tables, "elements").headline.label == "elements: overall"
+    assert gather(tables, "elements: accuracy").headline.column == "accuracy"
 
 
 def test_the_page_ranks_by_what_the_leaderboard_ranks_by(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.plots import overall_bars
-from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.page.report_data import gather, stored_tables, summaries_of
 from audiocapbench.report.runs import published_result
 from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.estimate import Estimate, Missing, Scorer
@@ -123,9 +123,9 @@ def check_everywhere(store: Store, runs: list[Run], scorer: Scorer) -> None:
     names = summaries[0].table.categories
     for summary in summaries:
         check_document(summary, scorer, names)
-    stored = stored_summaries(store, [run.id for run in runs])
+    stored = stored_tables(store, [run.id for run in runs])
     data = gather(stored, scorer.label)
-    for run in data.runs:
+    for run in summaries_of(stored):
         check_document(run, scorer, names)
     check_leaderboard(store, summaries, scorer)
     board = board_document(store, data, "T")

@@ -13,7 +13,7 @@ from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.plots import overall_bars, tradeoff_points
-from audiocapbench.report.page.report_data import gather, stored_summaries
+from audiocapbench.report.page.report_data import gather, stored_tables
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.store import Store
 from audiocapbench.table.forms import latex_text, markdown_text
@@ -132,7 +132,7 @@ def test_rows_for_programs_have_every_dimension_and_tests_are_apart(store: Store
 
 def test_figures_and_the_page_show_published_models_beside_runs(store: Store) -> None:
     number = put_mine(store, missing=0)
-    data = gather(stored_summaries(store, [number]), published=True)
+    data = gather(stored_tables(store, [number]), published=True)
     shown = board_document(store, data, "T")
     bars = overall_bars(shown)
     cells = [*shown.views.values()][1].estimates[shown.headline]
@@ -146,14 +146,14 @@ def test_figures_and_the_page_show_published_models_beside_runs(store: Store) ->
     ]
     assert [one.label for one in shown.models][:2] == ["own/mine", labels[0]]
     assert any("997 not the paper's" in note for note in shown.notes)
-    assert gather(stored_summaries(store, [number])).published == ()
+    assert gather(stored_tables(store, [number])).published == ()
 
 
 def test_published_models_stand_below_ranked_runs_also_without_scripts(
     store: Store, tmp_path: Path
 ) -> None:
     numbers = [put_mine(store), put_mine(store, 4.0)]
-    data = gather(stored_summaries(store, numbers), published=True)
+    data = gather(stored_tables(store, numbers), published=True)
     write_report(store, data, tmp_path / "page.html", title="T")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<td>printed 1</td><td>–</td>" in page
@@ -162,7 +162,7 @@ def test_published_models_stand_below_ranked_runs_also_without_scripts(
 def test_published_models_without_the_score_are_not_drawn_and_that_is_said(store: Store) -> None:
     run = MadeRun("own/mine", {"cider_d": {one.id: 0.2 for one in SAMPLES}})
     number = put_run(store, run, SAMPLES, "audiocapbench").id
-    data = gather(stored_summaries(store, [number]), published=True)
+    data = gather(stored_tables(store, [number]), published=True)
     assert data.published == ()
     assert "The published models are not shown: they have no score of cider_d." in data.notes
 

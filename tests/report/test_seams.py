@@ -10,7 +10,7 @@ from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.gate import Gate, check_gates
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
-from audiocapbench.report.page.report_data import gather, kept_data, stored_summaries
+from audiocapbench.report.page.report_data import gather, kept_data, stored_tables
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
 from audiocapbench.signature import Signature
@@ -200,7 +200,7 @@ def test_a_page_and_a_board_rank_by_the_same_score_whoever_failed() -> None:
     for model in ("d", "e"):
         put_run(made, MadeRun(model, statuses=dict.fromkeys(IDS, Status.FAILED)), SAMPLES)
     (board,) = build_leaderboard(made).boards
-    page = gather(stored_summaries(made, range(1, 6)))
+    page = gather(stored_tables(made, range(1, 6)))
     live = kept_data(made, made.runs(), made.catalog.sample_heads(range(1, 6)))
     assert live is not None
     assert (board.scorer.label, page.headline, live.headline) == (

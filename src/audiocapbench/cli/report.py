@@ -52,7 +52,7 @@ def report(
     from audiocapbench.scores.estimate import counted
 
     store = at.open()
-    data = report_data.gather(report_data.stored_summaries(store, runs), by, published=published)
+    data = report_data.gather(report_data.stored_tables(store, runs), by, published=published)
     options.refuse_overwriting(out, (sample.clip.path for sample in data.samples))
     name = title or data.benchmark
     written = html.write_report(store, data, out, title=name, audio=audio, card=card)
@@ -62,7 +62,9 @@ def report(
     document |= {"clips": data.clips, "audio": written.audio, "unheard": written.unheard}
     document |= {"ranked_by": data.headline.label, "notes": list(data.notes)}
     document |= {"card": str(card)} if card else {}
-    document |= {"runs": [one.to_dict() for one in data.runs]}
+    if at.json:
+        whole = report_data.summaries_of([one.table for one in data.runs])
+        document |= {"runs": [one.to_dict() for one in whole]}
     cards = [relative(card)] if card else []
     show_facts(document, f"{relative(out)}: {words}", *cards, json=at.json)
     say(*data.notes)
@@ -96,7 +98,7 @@ def figures(
 
     wanted = plots.formats(kinds)
     store = at.open()
-    data = report_data.gather(report_data.stored_summaries(store, runs), by, published=published)
+    data = report_data.gather(report_data.stored_tables(store, runs), by, published=published)
     board = board_document(store, data, data.benchmark)
     paths = plots.write_figures(board, data, out, wanted)
     keep_estimates(store, (one.table for one in data.runs))

@@ -243,7 +243,8 @@ def demo(
     leave(end.stop)
     summaries = plan.summaries(end)
     show_runs(kept, summaries)
-    html.write_report(kept, report_data.gather(summaries), out, title="Demo", audio="embed")
+    data = report_data.gather([one.table for one in summaries])
+    html.write_report(kept, data, out, title="Demo", audio="embed")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
     say(*_NEXT.replace("RUNS", f"{f'audiocapbench runs{kept.option}':<43}").split("\n"))
     leave(failed=any(summary.table.coverage.failed for summary in summaries))
@@ -381,8 +382,8 @@ def _write_study(study: "Study", store: "Store", runs: Sequence[int]) -> list[Pa
             written.append(study.folder / f"{name}.{'tex' if form == 'latex' else form}")
             options.write(result, Format(form), written[-1])
     if output.figures or output.report:
-        summaries = report_data.stored_summaries(store, runs)
-        data = report_data.gather(summaries, published=study.published)
+        tables = report_data.stored_tables(store, runs)
+        data = report_data.gather(tables, published=study.published)
         if output.figures:
             shown = board.board_document(store, data, study.name)
             written += plots.write_figures(

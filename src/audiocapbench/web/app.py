@@ -25,7 +25,7 @@ from audiocapbench.report.page.report_data import (
     KeptRun,
     gather,
     kept_data,
-    stored_summaries,
+    stored_tables,
 )
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader, keep_estimates
@@ -159,7 +159,7 @@ class Boards:
         began = time.monotonic()
         try:
             if not board.is_large:
-                data = gather(stored_summaries(self._store, board.runs), self._by)
+                data = gather(stored_tables(self._store, board.runs), self._by)
                 board.full = board_document(self._store, data, data.benchmark)
                 keep_estimates(self._store, (one.table for one in data.runs))
             elif board.kept is not None:
@@ -190,7 +190,7 @@ def ranked_document(store: Store, runs: Sequence[int], by: str | None) -> BoardD
                     table.estimate(scorer, key)
             keep_estimates(store, [table])
     headline = kept.headline
-    data = gather(stored_summaries(store, runs, headline.name), headline.label)
+    data = gather(stored_tables(store, runs, headline.name), headline.label)
     kept = kept_data(store, lines, samples, by) or kept
     by_number = {one.run.id: one for one in kept.runs}
     ordered = tuple(by_number[one.run.id] for one in data.runs)

@@ -62,12 +62,7 @@ def board_document(
         for one in store.judge_checks([one.run.id for one in data.runs], data.judges)
     ]
     document.warnings = [one.warning for one in document.checks if one.warning]
-    document.warnings += [
-        f"{run.label}: {judge.failure}"
-        for run in data.runs
-        for judge in run.judges.values()
-        if judge.failure is not None
-    ]
+    document.warnings += [words for run in data.runs for words in run.failures]
     found = departures(store, {one.label: one.table for one in data.runs}, data.headline.judge)
     for model in document.models:
         model.departures = in_short(found[model.label]) if model.label in found else ""

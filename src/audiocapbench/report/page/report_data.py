@@ -15,7 +15,7 @@ from audiocapbench.benchmarks.traits import Aggregation
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import SCORED, Status, total_cost
 from audiocapbench.errors import ReportError, did_you_mean
-from audiocapbench.judges.aggregation import OVERALL
+from audiocapbench.judges.aggregation import OVERALL, failure_reasons, failure_words
 from audiocapbench.meta.over_blind import over_blind
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.leaderboard.board import (
@@ -39,8 +39,8 @@ from audiocapbench.scores.estimate import (
 from audiocapbench.scores.summary import RunSummary, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, kept_estimate, labels
 from audiocapbench.signature import Signature
-from audiocapbench.store import RunLine, Store
-from audiocapbench.store.records import RunHead
+from audiocapbench.store import Run, RunLine, Store
+from audiocapbench.store.records import Judgement, RunHead
 
 # In the order of their colours; the paper has the first three in blue, green and orange.
 PROVIDERS = {
@@ -96,11 +96,16 @@ def _board_model(
     )
 
 
-@dataclass(frozen=True)
-class ReportRun(RunSummary):
+@dataclass(frozen=True, slots=True)
+class ReportRun:
     """A run that was read whole; its label has the run's number where two share a model."""
 
-    label: str = ""
+    label: str
+    table: RunTable
+
+    @property
+    def run(self) -> Run:
+        return self.table.run
 
     def estimate(
         self, scorer: Scorer, name: str | None = None, *, interval: bool = True
@@ -119,20 +124,31 @@ class ReportRun(RunSummary):
 
     def covered(self, scorer: Scorer) -> int | None:
         """How many samples a metric or a judge has scored; None where it has not looked."""
-        if scorer.judge is not None and scorer.judge not in self.judge_names:
+        if scorer.judge is not None and scorer.judge not in self.table.judgements:
             return None
         return self.table.point(scorer).n if self.has(scorer) else 0
 
     @property
     def entry(self) -> BoardModel:
         table = self.table
+        said = (one for own in self.judged.values() for one in own)
         return _board_model(
             *(self.run, self.label, table.statuses, table.coverage.total),
             cost=table.cost_usd,
             cost_estimated=table.cost_estimated > 0,
-            judging=total_cost(one.cost_usd for one in self.judges.values()),
+            judging=total_cost(one.cost_usd for one in said),
             latency=table.latency_s,
         )
+
+    @property
+    def judged(self) -> dict[str, list[Judgement]]:
+        return {judge: self.table.current_judgements(judge) for judge in self.table.judgements}
+
+    @property
+    def failures(self) -> list[str]:
+        """How many judgements of each judge failed, and why."""
+        made = ((name, failure_reasons(own), len(own)) for name, own in self.judged.items())
+        return [f"{self.label}: {words}" for own in made if (words := failure_words(*own))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,39 +299,36 @@ def kept_data(
     )
 
 
-def stored_summaries(
-    store: Store, run_ids: Sequence[int], only: str | None = None
-) -> list[RunSummary]:
+def stored_tables(store: Store, run_ids: Sequence[int], only: str | None = None) -> list[RunTable]:
     runs = [store.run(number) for number in dict.fromkeys(run_ids)]
     check_benchmark(runs)
     reader = TableReader(store, only=only)
-    return summaries_of([reader.read(run) for run in runs])
+    return [reader.read(run) for run in runs]
 
 
 def summaries_of(tables: Sequence[RunTable]) -> list[RunSummary]:
-    """Tables of runs of one benchmark, with the metrics of all."""
-    names = {one.name for table in tables for one in table.scores if one.dimension is None}
-    metrics = tuple(metrics_in_order(names))
+    """What commands print as JSON of runs of one benchmark, with the metrics of all."""
+    metrics = tuple(metrics_in_order(_metrics(tables)))
     return [RunSummary(table, metrics, tuple(table.judgements)) for table in tables]
 
 
+def _metrics(tables: Sequence[RunTable]) -> set[str]:
+    return {one.name for table in tables for one in table.scores if one.dimension is None}
+
+
 def gather(
-    summaries: Sequence[RunSummary], by: str | None = None, *, published: bool = False
+    tables: Sequence[RunTable], by: str | None = None, *, published: bool = False
 ) -> ReportData:
-    """What a page shows of summarised runs, ranked by a score or as ``default_scorer`` says."""
-    tables = [one.table for one in summaries]
+    """What a page shows of runs that were read, ranked by a score or as ``default_scorer`` says."""
     samples, aggregation = _samples(tables), tables[0].aggregation
-    scorers = _scorers_of(summaries)
+    scorers = _scorers_of(tables)
     if not scorers:
         raise ReportError(" ".join(why_unscored(one, None) for one in tables))
     counts = {one: sum(bool(table.signature(one)) for table in tables) for one in scorers}
     answering = sum(not one.has_no_answers for one in tables)
     headline = _headline(counts, answering, tables[0].traits.headline, by)
-    names = labels([one.run for one in summaries])
-    runs = [
-        ReportRun(one.table, one.metrics, one.judge_names, label)
-        for one, label in zip(summaries, names, strict=True)
-    ]
+    names = labels([one.run for one in tables])
+    runs = [ReportRun(*one) for one in zip(names, tables, strict=True)]
     runs.sort(key=lambda one: headline.sort_key(one.table.point(headline)))
     sizes: dict[str, int] = {}
     for run in runs:
@@ -323,7 +336,7 @@ def gather(
             count = len(run.table.group(headline, category(name)).samples)
             sizes[name] = max(count, sizes.get(name, 0))
     unknown = sorted({name for one in tables for name in one.unknown_metrics})
-    benchmark = summaries[0].run.benchmark
+    benchmark = tables[0].run.benchmark
     rows, notes = published_beside(benchmark, headline, samples)
     data = ReportData(
         benchmark=benchmark,
@@ -379,18 +392,17 @@ def _samples(tables: Sequence[RunTable]) -> list[Sample]:
     return sorted((sample for sample, _ in found.values()), key=lambda one: one.position)
 
 
-def _scorers_of(summaries: Sequence[RunSummary]) -> list[Scorer]:
+def _scorers_of(tables: Sequence[RunTable]) -> list[Scorer]:
     """Every scorer that any run has a score of: judges, those of most runs first; then metrics.
 
     Of the whole or, where a part is missing, of any part; without null references, of the whole.
     """
-    tables = [one.table for one in summaries]
-    counts = Counter(judge for one in summaries for judge in one.judge_names)
+    counts = Counter(judge for one in tables for judge in one.judgements)
     scorers = []
     for judge in sorted(counts, key=lambda name: (-counts[name], judge_order(name))):
         dimensions = dict.fromkeys(one for table in tables for one in table.dimensions(judge))
         scorers += [*dimensions, Scorer(judge, OVERALL)]
-    scorers += map(Scorer, metrics_in_order({name for one in summaries for name in one.metrics}))
+    scorers += map(Scorer, metrics_in_order(_metrics(tables)))
     known = []
     for scorer in scorers:
         whole = scorer.judge is None and leaves_null_out(scorer.name)

@@ -20,7 +20,7 @@ from audiocapbench.report.page.document import (
     SiteDocument,
 )
 from audiocapbench.report.page.html import SCRIPTS, packed, render_page, write_report
-from audiocapbench.report.page.report_data import ReportData, gather, summaries_of
+from audiocapbench.report.page.report_data import ReportData, gather
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.stats.correlation import Coefficient
@@ -154,7 +154,7 @@ def _gathered(group: Sequence[CheckedSubmission]) -> ReportData:
     for one in group:
         own, table = one.submission, one.table
         table.run = replace(one.run, created_at=own.created_at, made_by=own.made_by)
-    return gather(summaries_of([one.table for one in group]))
+    return gather([one.table for one in group])
 
 
 def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:

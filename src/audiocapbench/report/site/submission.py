@@ -28,7 +28,7 @@ from audiocapbench.judges.aggregation import MAX_VALUE
 from audiocapbench.judges.executor import judge_run
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
-from audiocapbench.report.page.report_data import gather, summaries_of
+from audiocapbench.report.page.report_data import gather
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import Signature
@@ -183,7 +183,7 @@ def make_submission(
     ``model``, ``by``, ``link``, ``licence`` and ``weights``.
     """
     reader = reader or TableReader(store)
-    data = gather(summaries_of([reader.read(store.run(run_id))]))
+    data = gather([reader.read(store.run(run_id))])
     (one,) = data.runs
     run, table = one.run, one.table
     if (left := len(table.samples) - len(table.outcomes)) or table.raced:
@@ -345,7 +345,7 @@ def _score(store: Store, run: Run, names: Collection[str], samples: Dataset) -> 
 
 def _differences(table: RunTable, claims: Iterable[ScoreClaim]) -> list[str]:
     try:
-        (scored,) = gather(summaries_of([table])).runs
+        (scored,) = gather([table]).runs
     except ReportError:
         return ["nothing of it can be scored here"]
     differences = []
