@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import compress, repeat
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,6 @@ class SampleScores:
 
 
 NO_SCORES = SampleScores()
-_KEPT: Any = {"default_factory": dict, "init": False, "compare": False, "repr": False}
 
 
 @dataclass(frozen=True)
@@ -76,11 +75,19 @@ class Group:
     clips: tuple[str, ...]
     aggregation: Aggregation | None = None
     # P-values of pairs of runs, by what they were made of.
-    tested: dict[Hashable, float] = field(**_KEPT)
+    tested: dict[Hashable, float] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
     # What was put in order once, by the scores that it is of.
-    _columns: dict[SampleScores, tuple[FloatArray, Mask]] = field(**_KEPT)
-    _tables: dict[tuple[SampleScores, bool], FloatArray] = field(**_KEPT)
-    _failures: dict[SampleScores, tuple[Replies, Mask]] = field(**_KEPT)
+    _columns: dict[SampleScores, tuple[FloatArray, Mask]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    _tables: dict[tuple[SampleScores, bool], FloatArray] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    _failures: dict[SampleScores, tuple[Replies, Mask]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     @cached_property
     def ids(self) -> list[str]:
