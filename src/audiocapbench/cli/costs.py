@@ -31,7 +31,7 @@ def costs(
     """
     from audiocapbench.library import comparing
 
-    names = [int(one) if one.isdecimal() else one for one in of or ()]
+    names = map(options.number, of or ())
     report = comparing.costs(*names, store=shown.store, by=by, reconcile=reconcile, book=book)
     shown.write(report)
     if not report.records():

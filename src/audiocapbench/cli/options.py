@@ -76,8 +76,9 @@ def open_store(url: str, *, create: bool = False) -> "OpenStore":
     return Store.open(url, create=create)
 
 
-def _number(text: str) -> Any:
-    return int(text) if text.isdecimal() else text
+def number(text: str) -> Any:
+    """The number that a text is, or else the text; longer ones are no run's."""
+    return int(text) if text.isdecimal() and len(text) < 20 else text
 
 
 def metric_names(given: str) -> list[str]:
@@ -114,13 +115,13 @@ _SEE = "by number, name, tag or model (its newest); see 'audiocapbench runs'."
 
 
 def _number_or_file(text: str) -> Any:
-    is_file = Path(text).suffix in _FILES or Path(text).exists()
-    return Path(text) if is_file and not text.isdecimal() else _number(text)
+    is_file = not text.isdecimal() and (Path(text).suffix in _FILES or Path(text).exists())
+    return Path(text) if is_file else number(text)
 
 
 def runs_argument(what: str, files: str = "") -> Any:
     """Runs, which become numbers; with words about files also files, which become paths."""
-    parser, words = _number_or_file if files else _number, f"{what} {_SEE}{files}"
+    parser, words = _number_or_file if files else number, f"{what} {_SEE}{files}"
     return typer.Argument(parser=parser, callback=_run_numbers, metavar="RUN", help=words)
 
 
@@ -131,7 +132,7 @@ RunsArgument = Annotated[list[int], runs_argument("Runs")]
 RunList = Annotated[
     Any,  # of Typer's types none is a list with commas
     Option(
-        parser=lambda given: [_number(one.strip()) for one in given.split(",")],
+        parser=lambda given: [number(one.strip()) for one in given.split(",")],
         callback=_run_numbers,
         metavar="1,2",
         help=f"Runs {_SEE}",
