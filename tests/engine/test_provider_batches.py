@@ -12,6 +12,7 @@ import pytest
 import audiocapbench
 from audiocapbench.data.outcome import Outcome
 from audiocapbench.engine import batch_rounds
+from audiocapbench.models import gemini
 from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.registry import price_of
 from audiocapbench.store import Store
@@ -456,6 +457,16 @@ class TestGemini:
         ended = self.ask(place, google, "--batch")
         assert ended.code == 0, ended.err
         assert [len(made), *google.billed.values()] == [1] * (1 + CLIPS)
+
+    def test_a_clip_that_does_not_fit_into_a_line_is_uploaded_once(
+        self, place: Path, google: GeminiBatchServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(batch_rounds, "_FIRST_POLL_S", 0.02)
+        monkeypatch.setattr(gemini, "_LARGEST_INLINE", 0)
+        ended = self.ask(place, google, "--batch")
+        assert ended.code == 0, ended.err
+        assert sum(one.mime_type == "audio/wav" for one in google.files.values()) == CLIPS
+        assert list(google.billed.values()) == [1] * CLIPS
 
     def test_a_command_that_is_killed_pays_nothing_twice(
         self, place: Path, google: GeminiBatchServer, monkeypatch: pytest.MonkeyPatch

@@ -17,7 +17,6 @@ from operator import itemgetter
 from typing import IO, Any, Protocol, TypeVar
 
 import anyio
-from anyio import to_thread
 from pydantic import TypeAdapter
 
 from audiocapbench.engine.books import Books, CostTracker
@@ -136,7 +135,7 @@ class BatchRounds:
         elif self._collecting:
             self._left = True
         else:
-            content = await to_thread.run_sync(body.whole)
+            content = await body.whole()
             try:
                 row = costs.line()
             except OverBudgetError as error:

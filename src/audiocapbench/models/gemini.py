@@ -21,7 +21,13 @@ from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import AS_PUBLISHED, PAPER, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import UPLOAD_S, BatchState, OpenAIBatches, request_options
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, checked_url, remote_model
+from audiocapbench.models.remote import (
+    BATCH_TRANSPORT,
+    RemoteModel,
+    SentBody,
+    checked_url,
+    remote_model,
+)
 from audiocapbench.models.replies import Json
 from audiocapbench.plugins import require_packages
 
@@ -94,10 +100,13 @@ class Gemini(HttpModel):
     async def answer(self, question: Question) -> Reply:
         audio, room = question.audio, _LARGEST_INLINE - len(question.instruction.encode())
         if audio is None or len(audio.content) <= room:
-            return await self.ask(partial(self.body, question), audio)
+            return await self.ask(SentBody(partial(self.body, question), audio))
+        if BATCH_TRANSPORT.get() is not None:
+            return await self.ask(_UploadedBody(self, question, audio))
         with self.remote.time_to_answer(self._timeout_s):
-            async with self._uploaded(audio) as uri:
-                return await self.ask(lambda _: self.body(question, uri, "fileData"), None)
+            async with self.uploaded(audio) as uri:
+                document = self.body(question, uri, "fileData")
+                return await self.ask(SentBody(lambda _: document, None))
 
     def body(self, question: Question, data: str, kind: str = "inlineData") -> Mapping[str, Any]:
         """The request of a question, whose audio is within it or at an address."""
@@ -135,7 +144,7 @@ class Gemini(HttpModel):
         return replies.metered(content, self.remote, ending)
 
     @asynccontextmanager
-    async def _uploaded(self, audio: SentAudio) -> AsyncIterator[str]:
+    async def uploaded(self, audio: SentAudio) -> AsyncIterator[str]:
         """The address of the audio as a file of Google's, which is deleted afterwards."""
         file = await self.upload(io.BytesIO(audio.content), len(audio.content), _MIME)
         path = f"{self.version}/{file.get('name')}"
@@ -184,6 +193,19 @@ class Gemini(HttpModel):
             replies.failed_reply(reply, self.remote)
         body = replies.json_object(reply.json())
         return replies.json_object(body.get("file")) or body
+
+
+class _UploadedBody(SentBody):
+    """A line of a batch whose audio is uploaded once it is known that the line is sent."""
+
+    def __init__(self, model: Gemini, question: Question, audio: SentAudio) -> None:
+        self._model, self._question, self._audio = model, question, audio
+
+    async def whole(self) -> bytes:
+        with self._model.remote.time_to_answer(UPLOAD_S):
+            async with self._model.uploaded(self._audio) as uri:
+                document = self._model.body(self._question, uri, "fileData")
+        return await SentBody(lambda _: document, None).whole()
 
 
 class VertexGemini(Gemini):

@@ -7,7 +7,7 @@ import ssl
 import time
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from functools import cached_property, lru_cache, partial
 from math import inf
@@ -18,7 +18,7 @@ from anyio.lowlevel import RunVar
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.models import remote as remotes
-from audiocapbench.models.model import AudioContract, Parameters, Question, SentAudio
+from audiocapbench.models.model import AudioContract, Parameters, Question
 from audiocapbench.models.remote import CONNECT_S, LARGEST_REPLY, RemoteModel, SentBody
 from audiocapbench.models.replies import HttpReply, cleaned, failed_reply
 from audiocapbench.version import VERSION
@@ -95,7 +95,7 @@ class HttpModel(ABC):
 
     async def answer(self, question: Question) -> Reply:
         """Answer one question, cleaned as published."""
-        return cleaned(await self.ask(partial(self.body, question), question.audio))
+        return cleaned(await self.ask(SentBody(partial(self.body, question), question.audio)))
 
     @abstractmethod
     def body(self, question: Question, data: str) -> Mapping[str, Any]:
@@ -105,11 +105,9 @@ class HttpModel(ABC):
     def read(self, reply: HttpReply) -> Reply:
         """What a success says."""
 
-    async def ask(
-        self, request: Callable[[str], Mapping[str, Any]], audio: SentAudio | None
-    ) -> Reply:
+    async def ask(self, body: SentBody) -> Reply:
         """The reply to a request within its time, over a connection or by a batch."""
-        body, transport = SentBody(request, audio), remotes.BATCH_TRANSPORT.get()
+        transport = remotes.BATCH_TRANSPORT.get()
         # What a batch has brought is paid for, however long the store is away.
         with self.remote.time_to_answer(inf if transport else self._timeout_s):
             if transport is not None:

@@ -19,7 +19,7 @@ from audiocapbench.models import remote as remotes
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import PAPER, REMOTE_EXECUTION, TOOL, Parameters, Question
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.models.remote import LARGEST_REPLY, RemoteModel, remote_model
+from audiocapbench.models.remote import LARGEST_REPLY, RemoteModel, SentBody, remote_model
 from audiocapbench.models.replies import Json
 
 Message = Mapping[str, Any]
@@ -265,7 +265,7 @@ class ChatModel(HttpModel):
 
     async def complete(self, messages: Sequence[Message], **options: Any) -> Reply:
         """Complete a conversation; the text is as it came. Options win over the model's own."""
-        return await self.ask(lambda _: self._request(messages, options), None)
+        return await self.ask(SentBody(lambda _: self._request(messages, options), None))
 
     def _request(self, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
         streamed = {"stream": True, "stream_options": {"include_usage": True}}

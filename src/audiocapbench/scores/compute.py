@@ -67,7 +67,7 @@ class SampleScores:
 NO_SCORES = SampleScores()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """Samples that are scored together; of a total, ``aggregation`` has its corpora."""
 
@@ -75,19 +75,11 @@ class Group:
     clips: tuple[str, ...]
     aggregation: Aggregation | None = None
     # P-values of pairs of runs, by what they were made of.
-    tested: dict[Hashable, float] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
+    tested: dict[Hashable, float] = field(default_factory=dict, repr=False)
     # What was put in order once, by the scores that it is of.
-    _columns: dict[SampleScores, tuple[FloatArray, Mask]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
-    _tables: dict[tuple[SampleScores, bool], FloatArray] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
-    _failures: dict[SampleScores, tuple[Replies, Mask]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
+    _columns: dict[SampleScores, tuple[FloatArray, Mask]] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[SampleScores, bool], FloatArray] = field(default_factory=dict, repr=False)
+    _failures: dict[SampleScores, tuple[Replies, Mask]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def ids(self) -> list[str]:
