@@ -323,7 +323,7 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
     else:
         value, center = -(gate.margin or 0.0), found.score - base
         found.base, found.difference = base, center
-    spread = bootstrap.paired_spread(rows, other, made, clips) or 0.0
+    spread = float(bootstrap.paired_spread(rows, other, made, clips))
     most, second = scorer.max_value, None if case.base is None else other
     runs = [one for one in (case.table, case.base) if one is not None]
     least = min(min(one.sample_scores(scorer).values.values()) for one in runs)

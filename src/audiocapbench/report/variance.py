@@ -200,7 +200,7 @@ def power_report(
     tops: list[float] = []
     for first, second in combinations(range(len(entries)), 2):
         if (found := PairedScores(scorer, group, entries[first], entries[second])).testable:
-            spread = (paired_spread(*found.resampled()) or 0.0) ** 2 - saved[first] - saved[second]
+            spread = float(paired_spread(*found.resampled())) ** 2 - saved[first] - saved[second]
             row = {"a": names[first], "b": names[second], "clips": found.clips}
             tops.append(max(found.scores or (0.0,)))
             rows.append(row | {"sd": sqrt(max(spread, 0.0))})

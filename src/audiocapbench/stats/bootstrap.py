@@ -122,8 +122,9 @@ def _rounds(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     count = len(table) + 1
     few = rounds * count <= _MOST_KEPT
     for weights in _kept_weights(rounds, count, seed) if few else _weights(rounds, count, seed):
-        sums = (weights[:, 1:] @ table)[:, places]
-        means = (sums[:, :-1] / sums[:, -1:]).reshape(len(sums), *units.sums.shape[1:])
+        sums = weights[:, 1:] @ table
+        means = (sums / sums[:, places[-1:]])[:, places[:-1]]
+        means = means.reshape(len(sums), *units.sums.shape[1:])
         scores = aggregate(means)
         share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
         lows.append(scores + share * (worst - scores))
@@ -426,16 +427,18 @@ def one_sided(
 
 def paired_spread(
     first: FloatArray, second: FloatArray, aggregate: Aggregate, clusters: Clusters = None
-) -> float | None:
+) -> FloatArray:
     """Standard deviation of a sample's share in the difference, by leaving each out in turn.
 
-    Divided by the root of the number of samples, or of clips, it is the standard error. None below
-    two of them.
+    Divided by the root of the number of samples, or of clips, it is the standard error; 0 below two
+    of them. Of many pairs at once, where statistics are of shape (n, pairs, k).
     """
-    units = units_of(np.stack([first, second], axis=1).reshape(len(first), -1), clusters)
+    sides = np.stack([first, second], axis=-2)
+    units = units_of(sides.reshape(*sides.shape[:-2], -1), clusters)
     if len(units.sizes) < 2:
-        return None
-    return float(_influence(units, _difference(aggregate)).std(ddof=1))
+        return np.zeros(sides.shape[1:-2])
+    spread: FloatArray = _influence(units, _difference(aggregate)).std(axis=0, ddof=1)
+    return spread
 
 
 def _difference(aggregate: Aggregate) -> Aggregate:

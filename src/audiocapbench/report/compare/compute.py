@@ -22,7 +22,7 @@ from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import Missing, Scorer, counted, default_scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels
-from audiocapbench.stats import Interval, bootstrap, power
+from audiocapbench.stats import bootstrap, power
 from audiocapbench.stats.bootstrap import Resampling
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.units import Aggregate, Clusters, is_enough, units_of
@@ -75,28 +75,27 @@ def compare_tables(
     clips: int = 0,
     correction: Correction = Correction.HOLM,
     test: Test = "permutation",
-    by_category: bool = True,
 ) -> ComparisonResult:
     """The same of runs that were read.
 
     The headline, which the verdict is about, is corrected over the runs alone, so that nothing else
     in a store changes it; then the other scores of all samples, and those of categories.
     """
-    found, refused, families = list[ComparisonResult](), list[str](), _Families()
+    found, refused, rows = list[ComparisonResult](), list[str](), list[list[PairedDifference]]()
     for other in others:
         try:
-            own, rows = _compared(base, other, metrics, judges, clips, by_category)
+            own, differences = _compared(base, other, metrics, judges, clips)
         except ReportError as error:
             if len(others) == 1:
                 raise
             refused.append(f"Run {other.run.id} is left out: {error}.")
             continue
         found.append(own)
-        families.add(rows)
+        rows.append(differences)
     if not found:
         raise ReportError(" ".join(refused))
     found[0] = replace(found[0], notes=(*found[0].notes, *refused))
-    _test([families], correction, test)
+    _test(_families(rows), correction, test)
     made = [replace(one, correction=correction, test=test, compared=len(found)) for one in found]
     return replace(made[0], more=tuple(made[1:]))
 
@@ -105,39 +104,38 @@ def compare_pairs(
     pairs: Sequence[tuple[RunTable, RunTable]],
 ) -> list[ComparisonResult | ReportError]:
     """Each pair as ``compare_tables`` has it without categories, all tested in a few passes."""
-    found, tested = list[ComparisonResult | ReportError](), list[_Families]()
+    found, families = list[ComparisonResult | ReportError](), list[list[PairedDifference]]()
     for pair in pairs:
         try:
-            own, rows = _compared(*pair, (), (), 0, False)
+            own, rows = _compared(*pair, by_category=False)
         except ReportError as error:
             found.append(error)
             continue
-        tested.append(_Families())
-        tested[-1].add(rows)
         found.append(own)
-    _test(tested, Correction.HOLM, "permutation")
+        families += _families([rows])
+    _test(families, Correction.HOLM, "permutation")
     return found
 
 
-class _Families:
+def _families(compared: "Sequence[list[PairedDifference]]") -> "list[list[PairedDifference]]":
     """Rows that are corrected together: headlines, other scores, and those of categories."""
-
-    def __init__(self) -> None:
-        self.rows: tuple[list[PairedDifference], ...] = ([], [], [])
-
-    def add(self, rows: "Sequence[PairedDifference]") -> None:
-        self.rows[0].append(rows[0])
-        for row in rows[1:]:
-            self.rows[1 if row[0].category == ALL else 2].append(row)
+    others = [row for rows in compared for row in rows[1:]]
+    whole = [row for row in others if row[0].category == ALL]
+    return [
+        [rows[0] for rows in compared],
+        whole,
+        [row for row in others if row[0].category != ALL],
+    ]
 
 
 def _compared(
     one: RunTable,
     other: RunTable,
-    metrics: Sequence[str],
-    judges: Sequence[str],
-    clips: int,
-    by_category: bool,
+    metrics: Sequence[str] = (),
+    judges: Sequence[str] = (),
+    clips: int = 0,
+    *,
+    by_category: bool = True,
 ) -> "tuple[ComparisonResult, list[PairedDifference]]":
     runs = one.run, other.run
     samples, left_out = common_samples(one, other)
@@ -380,18 +378,6 @@ def p_values(
     return [one.group.tested[key] for one, key in zip(pairs, keys, strict=True)]
 
 
-def _intervals(pairs: Sequence[PairedScores], p: Sequence[float]) -> list[Interval | None]:
-    """Of each difference, in agreement with its p."""
-    found: list[Interval | None] = [None] * len(pairs)
-    for some in _together(pairs):
-        own = np.array([p[place] for place in some.places])
-        how = Resampling(clusters=some.one.clusters, bounds=some.one.bounds)
-        made = bootstrap.difference_intervals(some.added, some.drawn, some.sides, p=own, **how)
-        for place, value in zip(some.places, made, strict=True):
-            found[place] = value
-    return found
-
-
 PairedDifference = tuple[Difference, PairedScores | None]
 """A row, and what it is tested by; None where nothing may be."""
 
@@ -415,9 +401,7 @@ def _differences(
         found.failed_a, found.failed_b, found.as_zero = *pair.failed, pair.as_zero
         if not pair.testable or is_raced or by is None:
             return found, None
-        found.clips, found.sd = pair.clips, bootstrap.paired_spread(*pair.resampled()) or 0.0
-        found.effect = by / found.sd if found.sd else None
-        found.unit = "clips" if pair.clips < pair.n else "samples"
+        found.clips, found.unit = pair.clips, "clips" if pair.clips < pair.n else "samples"
         return found, pair
 
     whole = [
@@ -433,16 +417,25 @@ def _differences(
     ]
 
 
-def _test(comparisons: Sequence[_Families], correction: Correction, test: Test) -> None:
-    """P-values, corrected over the rows of a family that have clips enough; and what these rows
-    could show."""
-    every = [one for own in comparisons for rows in own.rows for one in rows]
-    tested = [(row, pair) for row, pair in every if pair is not None]
-    values = p_values([pair for _, pair in tested], test=test)
-    found = _intervals([pair for _, pair in tested], values)
-    for (row, _), p, interval in zip(tested, values, found, strict=True):
-        row.p, row.ci = p, interval
-    for rows in (rows for own in comparisons for rows in own.rows):
+def _test(
+    families: Sequence[Sequence[PairedDifference]], correction: Correction, test: Test
+) -> None:
+    """P-values, corrected over the rows of a family that have clips enough; intervals in agreement
+    with them; and what these rows could show."""
+    tested = [(row, pair) for rows in families for row, pair in rows if pair is not None]
+    pairs = [pair for _, pair in tested]
+    values = p_values(pairs, test=test)
+    for some in _together(pairs):
+        own, made = np.array([values[place] for place in some.places]), some.drawn
+        clusters, sides = some.one.clusters, (some.added[:, :, 0], some.added[:, :, 1])
+        how = Resampling(clusters=clusters, bounds=some.one.bounds)
+        intervals = bootstrap.difference_intervals(some.added, made, some.sides, p=own, **how)
+        spreads = bootstrap.paired_spread(*sides, made, clusters).tolist()
+        for place, interval, sd in zip(some.places, intervals, spreads, strict=True):
+            row = tested[place][0]
+            row.p, row.ci, row.sd = values[place], interval, sd
+            row.effect = (row.difference or 0.0) / sd if sd else None
+    for rows in families:
         number = Counter(row.category for row, _ in rows)
         fewest = {name: power.fewest_to_test(tests=count) for name, count in number.items()}
         counted = [
