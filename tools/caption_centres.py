@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.annotate.rules import ClipCase, broken_rules, no_caption, own_words
+from audiocapbench.annotate.rules import NO_CAPTION, ClipCase, broken_rules, no_caption, own_words
 from audiocapbench.annotate.stage import NONE, Annotation
 from audiocapbench.metrics.encoders import load
 from audiocapbench.stats.shares import clopper_pearson
@@ -108,7 +108,8 @@ def measure(data: Path, files: list[Path], seed: int) -> None:
     good = [case for case, own in zip(drawn, broken, strict=True) if not own]
     share("annotations that read like none", alone)
     for name in ROWS:
-        share(f"captions of {name}", [bool(no_caption(one)) for one in rows(data, name, held=True)])
+        worst = [no_caption(one)[0] for one in rows(data, name, held=True)]
+        share(f"captions of {name}", np.array(worst) > NO_CAPTION)
     for file in files:
         kind, classes = "", dict[str, list[str]]()
         for line in file.read_text("utf-8").splitlines():

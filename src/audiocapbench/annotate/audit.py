@@ -7,11 +7,12 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.annotate.split import key_of, provenance
+from audiocapbench.annotate.split import key_of
 from audiocapbench.annotate.stage import (
     Annotation,
     SourceClip,
@@ -21,7 +22,7 @@ from audiocapbench.annotate.stage import (
 )
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
-from audiocapbench.errors import AnnotationError, did_you_mean, some
+from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs import CaptionPair, preferred
 from audiocapbench.stats.shares import clopper_pearson
@@ -233,50 +234,13 @@ def _keep_verdicts(
 
 
 def clip_history(context: StageContext, name: str) -> dict[str, Any]:
-    """All that is known of a clip, by its file's name or its key, as JSON."""
+    """All that is kept of a clip, by its file's name or its key: stages, and what experts said."""
     context.passed("hear")
-    stages = {stage: context.kept.records(context.project, stage) for stage in STAGES}
-    known = stages["hear"]
-    clip = next((one for one in known if name in (one, key_of(one))), None)
+    kept = {stage: context.kept.records(context.project, stage) for stage in STAGES}
+    clip = next((one for one in kept["hear"] if name in (one, key_of(one))), None)
     if clip is None:
-        raise AnnotationError(f"there is no clip {name!r}{did_you_mean(name, known)}")
-    heard, merged = known[clip], stages["merge"].get(clip)
+        raise AnnotationError(f"there is no clip {name!r}{did_you_mean(name, kept['hear'])}")
+    heard = kept["hear"][clip]
     said = context.findings({clip: heard})[clip] if heard.document else {}
-    found: dict[str, Any] = {
-        "clip": clip,
-        "stages": {
-            stage: {"status": own[clip].status, "reason": own[clip].error}
-            | (dict(own[clip].document) if stage in ("check", "split") else {})
-            for stage, own in stages.items()
-            if clip in own
-        },
-        "domain": heard.document.get("domain"),
-        "evidence": heard.document.get("evidence"),
-        "experts": {
-            name: {"signature": one.signature, "status": one.status, "seconds": one.seconds}
-            | ({"error": one.error} if one.error else {"said": dict(one.document)})
-            for name, one in said.items()
-        },
-    }
-    if merged is not None and merged.status == "ok":
-        annotation = Annotation.model_validate(merged.document["annotation"])
-        found["annotation"] = annotation.model_dump()
-        found["provenance"] = provenance(annotation, said)
-    return found
-
-
-def history_lines(found: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{found['clip']}: domain {found['domain'] or 'unknown'}"
-    for stage, own in found["stages"].items():
-        yield f"  {stage}: {': '.join(filter(None, (own['status'], own['reason'])))}"
-    yield f"Domain by {json.dumps(found['evidence'], ensure_ascii=False)}"
-    for name, own in found["experts"].items():
-        said = own.get("error") or json.dumps(own["said"], ensure_ascii=False)
-        yield f"{name} ({own['signature']}) {own['status']}: {said}"
-    made, why = found.get("annotation", {}), found.get("provenance", {"words": {}})
-    for view, texts in made.get("captions", {}).items():
-        said = why["words"].get(view, {}).items()
-        yield from (f"{view}:", *(f"  {text}" for text in texts))
-        yield f"  by experts: {', '.join(f'{w} ({some(by)})' for w, by in said) or 'no word'}"
-    for one in made.get("questions", ()):
-        yield f"{one['category']}, {one['difficulty']}: {one['question']} {one['answer']}"
+    stages = {stage: asdict(own[clip]) for stage, own in kept.items() if clip in own}
+    return {"clip": clip, "stages": stages, "experts": {n: asdict(one) for n, one in said.items()}}

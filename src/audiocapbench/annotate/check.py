@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-import math
 import random
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +13,6 @@ from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.rules import RULES, ClipCase, broken_rules
 from audiocapbench.annotate.self_test import self_test
 from audiocapbench.annotate.stage import (
-    NONE,
     Annotation,
     StageContext,
     StageResult,
@@ -30,10 +27,9 @@ from audiocapbench.judges.reply_json import find_objects
 from audiocapbench.metrics.clap import LAION, Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import PACKAGES
-from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.metrics.porter import stem
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 from audiocapbench.plugins import plugins
@@ -118,20 +114,24 @@ def check(
     settings |= {"duplicate": duplicate, "seed": seed, "not_run": not_run, "self_test": tried}
     context.keep("check", in_order, settings | {"verify": verify and verify.name})
     kept = [one.clip for one in in_order if one.status == "ok"]
-    levels = Counter[str](one["difficulty"] for clip in kept for one in merged[clip].questions)
+    levels = [one["difficulty"] for clip in kept for one in merged[clip].questions]
     document = {
         "kept": len(kept),
         "survival": survival(context, ORDER, KINDS),
         "rejected": {one.clip: one.error for one in in_order if one.error},
         "not_run": not_run,
         "self_test": tried,
-        "difficulties": {
-            name: {"share": levels[name] / levels.total(), "wanted": wanted}
-            for name, wanted in DIFFICULTIES.items()
-            if levels
-        },
+        "difficulties": difficulties(levels) if levels else {},
     }
     return StageResult(document, bool(kept))
+
+
+def difficulties(levels: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The share of questions of each difficulty, and what was asked for."""
+    return {
+        name: {"share": levels.count(name) / max(1, len(levels)), "wanted": wanted}
+        for name, wanted in DIFFICULTIES.items()
+    }
 
 
 def _claims_of(heard: StageRecord, said: Mapping[str, Finding], made: Annotation) -> str:
@@ -186,39 +186,31 @@ def question_margins(
 ) -> Iterator[tuple[str, float, float]]:
     """How much more a clip's captions are like its questions than others of its domain are.
 
-    And how much more those of yet another are, which are not its own; rare words weigh most.
+    And how much more those of yet another are, which are not its own.
     """
-    told, asked = dict[str, Counter[str]](), dict[str, Counter[str]]()
-    for clip, case in cases.items():
-        made = case.annotation
-        told[clip] = _stems(one for own in made.captions.values() for one in own if own[0] != NONE)
-        asked[clip] = _stems(one[part] for one in made.questions for part in ("question", "answer"))
-    known = Counter(word for clip in cases for word in told[clip] | asked[clip])
-
-    def unit(words: Counter[str]) -> dict[str, float]:
-        rare = {one: math.log((len(cases) + 1) / known[one]) for one in words}
-        weights = {one: (1 + math.log(n)) * rare[one] for one, n in words.items()}
-        length = math.hypot(*weights.values()) or 1.0
-        return {one: weight / length for one, weight in weights.items()}
-
-    vectors = {clip: unit(words) for clip, words in told.items()}
+    if len(cases) <= _OTHERS:
+        return
+    texts = {clip: case.annotation.texts() for clip, case in cases.items()}
+    told = _means(
+        {clip: [text for name, text in own if "caption" in name] for clip, own in texts.items()}
+    )
+    asked = _means(
+        {clip: [text for name, text in own if "caption" not in name] for clip, own in texts.items()}
+    )
     domains = grouped((case.domain, clip) for clip, case in cases.items())
     for clip, words in asked.items():
-        own, near = unit(words), domains[cases[clip].domain]
+        near = domains[cases[clip].domain]
         drawn = _drawn(near if len(near) > _OTHERS + 1 else cases, clip, seed, _MOST_READ)
-        if len(drawn) <= _OTHERS:
-            continue
-        like = {
-            one: sum(weight * vectors[one].get(word, 0.0) for word, weight in own.items())
-            for one in (clip, *drawn)
-        }
-        mean = sum(like[one] for one in drawn[:-1]) / (len(drawn) - 1)
-        yield clip, like[clip] - mean, like[drawn[-1]] - mean
+        own, *others, wrong = (float(words @ told[one]) for one in (clip, *drawn))
+        mean = sum(others) / len(others)
+        yield clip, own - mean, wrong - mean
 
 
-def _stems(texts: Iterable[str]) -> Counter[str]:
-    words = plain_words(" ".join(texts)).split()
-    return Counter(stem(one) for one in words if one not in words_that_are("stop"))
+def _means(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
+    """The mean meaning of each clip's texts, less what all clips have in common."""
+    means = {clip: load().encode(own).mean(axis=0) for clip, own in texts.items()}
+    usual = np.mean(list(means.values()), axis=0)
+    return {clip: one - usual for clip, one in means.items()}
 
 
 def _drawn(pool: Iterable[str], clip: str, seed: int, most: int) -> list[str]:

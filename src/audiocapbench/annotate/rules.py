@@ -2,7 +2,7 @@
 
 They hear nothing, know only what experts said, and read English. ``faults.toml`` has closed shapes,
 ``no_captions.toml`` texts of our own that are no captions: what is more like one of these than
-like any real caption is none either, however it is worded.
+like any real caption is none either, the less so the more its other wordings say the same.
 """
 
 from collections import Counter
@@ -30,8 +30,9 @@ _LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
 _NAME_RUN, _CLAUSE, _CHOICE, _STRANGE, _SENTENCE = 3, 5, 4, 2, 2
-_LEAST_LIKE = 0.08  # a cosine; of real annotations all but one in a hundred have it
-_NO_CAPTION = 0.05  # of cosines; of real annotations some one in a hundred has a text so unlike
+_WEIGHT = 1.0
+# Of cosines: a text alone, a view's mean, and a wording less what it has in common with the others.
+NO_CAPTION, _NO_VIEW, _NO_WORDING = 0.05, -0.06, -0.26
 _FAULTS = patterns(*_LISTS)
 _CLIPPED = ("reverb", "synth", "synths")
 _OF_QUESTIONS = ("speaks of itself or to a reader", "says nothing")
@@ -159,7 +160,7 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     own = _READ["number"].sub("10", bare)
     own = _READ["topic"].sub("words", own) if is_spoken else own
     last = _READ["last"].search(bare)
-    kind = no_caption(text) if part != "question" else ""
+    apart, kind = no_caption(text) if part != "question" else (-1.0, "")
     open_end = bool(split(bare).unfinished or _READ["open"].search(bare))
     open_end = open_end or bool(last and _is_half(last[1]))
     found = {
@@ -179,7 +180,7 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     found["names somebody"] = found["names somebody"] or not all(map(_is_english, names))
     # A question may speak to who answers it, and names nothing that is heard.
     allowed = _OF_QUESTIONS if part == "question" else ()
-    found[f"reads like {kind}"] = bool(kind)
+    found[f"reads like {kind}"] = apart > NO_CAPTION
     return [what for what, is_so in found.items() if is_so and what not in allowed]
 
 
@@ -188,17 +189,16 @@ def own_words(text: str) -> str:
     return _READ["topic"].sub("words", _READ["quote"].sub("words", text))
 
 
-def no_caption(text: str) -> str:
-    """The kind of text that one of its sentences is more like than like any caption, if any."""
+@_remembered
+def no_caption(text: str) -> tuple[float, str]:
+    """How much more the worst sentence is like what is no caption than like captions, and what."""
     kinds, others, captions = _compared()
-    whole = own_words(text)
+    whole, found = own_words(text), list[tuple[float, str]]()
     parts = [one for one in _READ["end"].split(whole) if len(one.split()) >= _SENTENCE]
-    for sentence in (whole, *parts):
-        own = _vector(sentence)
+    for own in map(_vector, (whole, *parts)):
         like = others @ own
-        if like.max() - (captions @ own).max() > _NO_CAPTION:
-            return kinds[int(like.argmax())]
-    return ""
+        found.append((float(like.max() - (captions @ own).max()), kinds[int(like.argmax())]))
+    return max(found)
 
 
 @cache
@@ -268,13 +268,16 @@ def repetition(case: ClipCase) -> Iterator[str]:
 
 
 def likeness(case: ClipCase) -> Iterator[str]:
-    """Each wording of a view means what the others do: what is put in place of one does not."""
+    """A wording reads like real captions, all the more so where it says what the others do not."""
     for view, texts in case.annotation.captions.items():
-        vectors = np.stack([_vector(one) for one in texts])
-        for place, own in enumerate((vectors @ vectors.T).tolist(), 1):
-            others = sum(own) - own[place - 1]
-            if texts[0] != NONE and others < _LEAST_LIKE * (len(own) - 1):
-                yield f"{view} caption {place} is unlike its other wordings"
+        if texts[0] != NONE:
+            vectors = np.stack([_vector(one) for one in texts])
+            alike = ((vectors @ vectors.T).sum(axis=1) - 1) / (len(texts) - 1)
+            apart, kinds = zip(*map(no_caption, texts), strict=True)
+            if sum(apart) > _NO_VIEW * len(texts):
+                yield f"the {view} captions read like {kinds[0]}"
+            for place in np.flatnonzero(np.array(apart) - _WEIGHT * alike > _NO_WORDING):
+                yield f"{view} caption {place + 1} is unlike its other wordings"
 
 
 @_remembered

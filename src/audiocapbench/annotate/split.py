@@ -8,17 +8,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
-from audiocapbench.annotate.check import KINDS, ORDER
-from audiocapbench.annotate.experts import plain_words
+from audiocapbench.annotate.check import KINDS, ORDER, difficulties
 from audiocapbench.annotate.self_test import LEAST_CAUGHT, MOST_LOST, below_bar, self_test_table
 from audiocapbench.annotate.stage import (
-    NONE,
     Annotation,
     StageContext,
     StageResult,
@@ -27,26 +24,24 @@ from audiocapbench.annotate.stage import (
 )
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
-from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS
+from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.errors import AnnotationError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.grouping import grouped
-from audiocapbench.metrics.elements.splitting import words_that_are
-from audiocapbench.metrics.porter import stem
-from audiocapbench.store.cache import Finding, StageRecord
-from audiocapbench.table import Row, Table
+from audiocapbench.store.cache import StageRecord
+from audiocapbench.table import Column, Row, Table
 from audiocapbench.table.forms import markdown, markdown_text
 from audiocapbench.version import VERSION
 
 Shares = Mapping[str, float]
-_NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}")
+_SHARE = re.compile(r"([a-z][a-z0-9_-]{0,30})=(\d+(?:\.\d*)?|\.\d+)")
 _SOURCE = "audiocapbench annotate"
 _KINDS: tuple[MecatPart, ...] = ("caption", "qa")
 
 
 class KeptClip(NamedTuple):
-    """A clip that passed every check; ``key`` is its name in the datasets, ``why`` whose words."""
+    """A clip that passed every check; ``key`` is its name in the datasets."""
 
     id: str
     key: str
@@ -54,19 +49,16 @@ class KeptClip(NamedTuple):
     heard: Mapping[str, Any]
     annotation: Annotation
     split: str
-    why: Mapping[str, Any]
 
 
 def read_shares(text: str) -> dict[str, float]:
     """Read ``train=0.8,test=0.2``; shares are parts of their sum."""
     shares: dict[str, float] = {}
     for part in text.split(","):
-        name, _, value = part.strip().partition("=")
-        with suppress(ValueError):
-            if _NAME.fullmatch(name) and name not in shares and 0 < float(value) < 1e6:
-                shares[name] = float(value)
-                continue
-        raise AnnotationError(f"--shares {text!r}: {part!r} is not NAME=SHARE, as in test=0.2")
+        found = _SHARE.fullmatch(part.strip())
+        if found is None or found[1] in shares or not 0 < float(found[2]) < 1e6:
+            raise AnnotationError(f"--shares {text!r}: {part!r} is not NAME=SHARE, as in test=0.2")
+        shares[found[1]] = float(found[2])
     return {name: share / sum(shares.values()) for name, share in shares.items()}
 
 
@@ -122,14 +114,13 @@ def split(
     if low and not accept_quality:
         bar = f"at least {LEAST_CAUGHT:.0%}, at most {MOST_LOST:.0%} of good ones lost"
         raise AnnotationError(f"{root}: {low} ({bar}); mend it, or give --accept-quality")
-    merged, said = context.merged(), context.findings({clip: heard[clip] for clip in passed})
-    about = {clip: heard[clip].document for clip in passed}
+    merged, about = context.merged(), {clip: heard[clip].document for clip in passed}
     places = {clip: (str(one["source"]), str(one["domain"])) for clip, one in about.items()}
     splits = assign(places, shares, seed)
-    clips = []
-    for clip, (_, domain) in places.items():
-        made, why = merged[clip], provenance(merged[clip], said[clip])
-        clips.append(KeptClip(clip, key_of(clip), domain, about[clip], made, splits[clip], why))
+    clips = [
+        KeptClip(clip, key_of(clip), domain, about[clip], merged[clip], splits[clip])
+        for clip, (_, domain) in places.items()
+    ]
     if not clips:
         return StageResult({"out": None, "clips": 0}, False)
     parts = list(dict.fromkeys(one.split for one in clips))
@@ -199,7 +190,8 @@ def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]
     added: dict[str, Any] = {"source": _SOURCE, "split": split, "original": one.id}
     added |= {"licence": licence} if licence else {}
     if kind == "caption":
-        added |= {"confidence": one.annotation.confidence, "provenance": dict(one.why)}
+        experts = {name: by["signature"] for name, by in one.heard["experts"].items()}
+        added |= {"confidence": one.annotation.confidence, "provenance": {"experts": experts}}
     for key, fields in _published(one, kind).items():
         yield row_of(kind, key, fields, suffix) | added
 
@@ -207,50 +199,12 @@ def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]
 def _write_lines(folder: Path, clips: Sequence[KeptClip], kind: MecatPart) -> None:
     """The references alone, as MECAT publishes them: a file a domain, an object a line."""
     folder.mkdir(parents=True, exist_ok=True)
-    lines = dict.fromkeys(DOMAINS, "")
-    for one in clips:
-        for key, fields in _published(one, kind).items():
-            lines[one.domain] += f"{json.dumps({key: fields}, ensure_ascii=False)}\n"
-    for domain, text in lines.items():
-        if text:
-            write_file(folder / f"{domain}.jsonl", text)
-        else:
-            (folder / f"{domain}.jsonl").unlink(missing_ok=True)
-
-
-def provenance(annotation: Annotation, said: Mapping[str, Finding]) -> dict[str, Any]:
-    """Which expert said each word of a view's first caption, or that none did."""
-    stems = {
-        name: {stem(word) for text in _texts(one.document) for word in plain_words(text).split()}
-        for name, one in said.items()
-        if one.status == "ok"
-    }
-    words = {
-        view: {
-            word: [name for name, own in stems.items() if stem(word) in own]
-            for word in plain_words(texts[0]).split()
-            if word not in words_that_are("stop")
-        }
-        for view, texts in annotation.captions.items()
-        if texts[0] != NONE
-    }
-    ok = {name: one.signature for name, one in said.items() if one.status == "ok"}
-    return {
-        "experts": {name: ok.get(name, one.status) for name, one in said.items()},
-        "words": {view: {w: by for w, by in own.items() if by} for view, own in words.items()},
-        "model_only": {view: [w for w, by in own.items() if not by] for view, own in words.items()},
-    }
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a document: keys are words of experts, too (labels are keys)."""
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
-    elif isinstance(value, str):
-        yield value
+    for domain in DOMAINS:
+        own = [_published(one, kind).items() for one in clips if one.domain == domain]
+        lines = [json.dumps({key: row}, ensure_ascii=False) for one in own for key, row in one]
+        (folder / f"{domain}.jsonl").unlink(missing_ok=True)
+        if lines:
+            write_file(folder / f"{domain}.jsonl", "\n".join([*lines, ""]))
 
 
 def _datasheet(
@@ -304,19 +258,16 @@ def _datasheet(
 
 def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
     """Clips by domain and split, and questions by difficulty."""
-    splits = list(dict.fromkeys(one.split for one in clips))
-    rows: list[Row] = []
-    for domain in [*DOMAINS, None]:
-        own = [one for one in clips if domain in (None, one.domain)]
-        minutes = sum(float(one.heard["duration_s"]) for one in own) / 60
+    splits, rows = dict.fromkeys(one.split for one in clips), list[Row]()
+    for domain in [*DOMAINS, "all"]:
+        own = [one for one in clips if domain in ("all", one.domain)]
         counts = {name: sum(one.split == name for one in own) for name in splits}
-        rows.append({"domain": domain or "all", **counts, "minutes": f"{minutes:.1f}"})
+        minutes = sum(float(one.heard["duration_s"]) for one in own) / 60
+        rows.append({"domain": domain, **counts, "minutes": f"{minutes:.1f}"})
     sources = len({one.heard["source"] for one in clips})
     yield Table("Clips by domain", rows, notes=[f"{sources:,} sources; none is in two splits."])
     asked = [one["difficulty"] for clip in clips for one in clip.annotation.questions]
-    rows = []
-    for name, wanted in DIFFICULTIES.items():
-        share = f"{100 * asked.count(name) / max(1, len(asked)):.1f} %"
-        row = {"difficulty": name, "questions": asked.count(name), "share": share}
-        rows.append(row | {"asked for": f"{100 * wanted:.0f} %"})
-    yield Table("Questions by difficulty", rows)
+    levels = difficulties(asked).items()
+    rows = [{"difficulty": name, "questions": asked.count(name), **one} for name, one in levels]
+    columns = (Column("share", form="%"), Column("wanted", "asked for", "%"))
+    yield Table("Questions by difficulty", rows, ("difficulty", "questions", *columns))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from inspect import Parameter, Signature, getdoc, signature
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -384,4 +385,7 @@ def show_clip(folder: Path, clip: str, *, at: options.StoreOptions) -> None:
 
     with at.open() as kept:
         found = audit.clip_history(stage.StageContext(folder, kept), clip)
-    show_facts(found, *audit.history_lines(found), json=at.json)
+    parts = (*found["stages"].items(), *found["experts"].items())
+    show_facts(
+        found, *(f"{name}: {dumps(one, ensure_ascii=False)}" for name, one in parts), json=at.json
+    )
