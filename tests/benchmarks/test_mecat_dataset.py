@@ -164,7 +164,7 @@ def test_a_part_of_the_samples_is_taken_from_every_domain_in_turn(tmp_path: Path
 
 def test_questions_are_not_taken_for_captions(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "data", question_rows())
-    with pytest.raises(DatasetError, match=r"is no folder of mecat-caption.*mecat-qa") as caught:
+    with pytest.raises(DatasetError, match=r"is not of mecat-caption.*mecat-qa") as caught:
         open_benchmark("mecat-caption", folder)
     assert "\n" not in str(caught.value), "one line, not one for each row"
     with pytest.raises(BenchmarkError, match="make it with 'audiocapbench build mecat'"):

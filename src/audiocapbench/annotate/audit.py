@@ -24,6 +24,7 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean
 from audiocapbench.files import csv_text, write_file
+from audiocapbench.grouping import grouped
 from audiocapbench.meta.pairs import CaptionPair, preferred
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store.cache import STAGES, StageRecord
@@ -33,25 +34,26 @@ AB, REL = "ab.csv", "rel.csv"
 BASIC = 3.0
 """A basic match on the scale of REL; what lies below it is rejected."""
 
-_QUESTIONS = {
-    AB: ("pairs", "Choose the better caption: accuracy first, then level of detail."),
+_SHEETS = {
+    AB: (
+        "pairs",
+        "Choose the better caption: accuracy first, then level of detail.",
+        *("caption_a", "caption_b", "preferred"),
+    ),
     REL: (
         "rel",
         "Do the captions together capture the key details? 5 perfect match, 4 high match, only "
         "minor omissions, 3 basic match, 2 low match, key details missing or wrong, 1 no match.",
+        *("caption", "rating"),
     ),
 }
-_COLUMNS = {
-    AB: ["id", "audio", "caption_a", "caption_b", "preferred"],
-    REL: ["id", "audio", "caption", "rating"],
-}
+"""What each sheet is to 'view --rate', what people are asked, and its columns."""
 
 
 def write_sheets(
     context: StageContext,
     clips: Sequence[SourceClip],
     out: Path,
-    *,
     pairs: int = 150,
     per_domain: int = 100,
     doubts: int = 0,
@@ -62,53 +64,50 @@ def write_sheets(
     merged, heard, good = context.merged(), context.passed("hear"), list(context.passed("check"))
     if not good:
         raise AnnotationError(f"{context.root}: no annotation has passed 'annotate check'")
-    domains = {clip: str(heard[clip].document["domain"]) for clip in good}
-    captions = {clip: merged[clip].captions["long"][0] for clip in good}
+    domains = grouped((str(heard[clip].document["domain"]), clip) for clip in good)
+    items: dict[str, dict[str, Any]]
+    items = {clip: {"domain": one, "ab": []} for one, own in domains.items() for clip in own}
     draw = random.Random(f"{seed} audit")
-    human = {one.id: one.captions[0] for one in clips if one.captions}
-    items: dict[str, dict[str, Any]] = {clip: {"domain": domains[clip]} for clip in good}
-    rows: dict[str, list[list[str]]] = {AB: [], REL: []}
-    opponents: Counter[str] = Counter()
+    human = {one.id: " ".join(one.captions[0].split()) for one in clips if one.captions}
+    rows, opponents = {AB: list[list[str]](), REL: list[list[str]]()}, Counter[str]()
     for clip, opponent in _opponents(good, human, pairs, draw):
+        domain, caption = items[clip]["domain"], merged[clip].captions["long"][0]
+        others = [one for one in domains[domain] if one != clip] or [x for x in good if x != clip]
         if opponent == "human":
-            other = " ".join(human[clip].split())
+            other = human[clip]
         elif opponent == "safe":
-            other = CAPTION_CONTROLS.safe[f"long {domains[clip]}"]
+            other = CAPTION_CONTROLS.safe[f"long {domain}"]
+        elif others:
+            other = merged[draw.choice(others)].captions["long"][0]
         else:
-            others = [one for one in domains if one != clip]
-            near = [one for one in others if domains[one] == domains[clip]] or others
-            if not near:
-                continue
-            other = captions[draw.choice(near)]
+            continue
         ours = draw.choice("ab")
         key = _item("ab", clip, other, ours)
-        item = {"id": key, "opponent": opponent, "text": other, "ours": ours}
-        items[clip].setdefault("ab", []).append(item)
-        texts = [captions[clip], other]
-        rows[AB].append([key, clip, *(texts if ours == "a" else texts[::-1]), ""])
+        items[clip]["ab"].append({"id": key, "opponent": opponent, "text": other, "ours": ours})
+        texts = [caption, other] if ours == "a" else [other, caption]
+        rows[AB].append([key, clip, *texts, ""])
         opponents[opponent] += 1
-    for domain in sorted(set(domains.values())):
-        own = [clip for clip in good if domains[clip] == domain]
+    for _, own in sorted(domains.items()):
         drawn = draw.sample(own, min(per_domain, len(own)))
         # Those in doubt are looked at besides, and say nothing of how many are wrong.
         doubtful = [clip for clip in disputed(context, merged, own) if clip not in drawn][:doubts]
         for clip in (*drawn, *doubtful):
-            items[clip]["doubtful"] = clip in doubtful
             views = merged[clip].captions.items()
             text = " | ".join(f"{view}: {texts[0]}" for view, texts in views)
-            items[clip]["rel"] = _item("rel", clip, text)
+            items[clip] |= {"rel": _item("rel", clip, text), "doubtful": clip in doubtful}
             rows[REL].append([items[clip]["rel"], clip, text, ""])
     records = [StageRecord(clip, "audit", "ok", one) for clip, one in items.items()]
     context.kept.put_stage(context.project, "audit", records)
     out.mkdir(parents=True, exist_ok=True)
-    for name, lines in rows.items():
-        write_file(out / name, csv_text([_COLUMNS[name], *sorted(lines)]))
-        if people and lines:  # what 'view --rate' reads; JSON's texts and lists are TOML's, too
-            project, (kind, question) = Path(name).stem, _QUESTIONS[name]
-            about = {"name": f"audit-{project}", "kind": kind, "people": list(people)}
+    for name, (kind, question, *columns) in _SHEETS.items():
+        write_file(out / name, csv_text([["id", "audio", *columns], *sorted(rows[name])]))
+        if (
+            people and rows[name]
+        ):  # what 'view --rate' reads; JSON's texts and lists are TOML's, too
+            about = {"name": f"audit-{Path(name).stem}", "kind": kind, "people": list(people)}
             about |= {"items": name, "audio": context.project, "instructions": question}
             told = (f"{key} = {json.dumps(value)}\n" for key, value in about.items())
-            write_file(out / f"{project}.toml", "".join(told))
+            write_file((out / name).with_suffix(".toml"), "".join(told))
     files = {name: len(lines) for name, lines in rows.items()}
     return StageResult({"files": files, "opponents": dict(opponents)})
 
@@ -161,7 +160,7 @@ def read_audit(
     pairs = {
         one["id"]: (clip, one) for clip, r in records.items() for one in r.document.get("ab", ())
     }
-    rated = {r.document["rel"]: clip for clip, r in records.items() if r.document.get("rel")}
+    rated = {r.document["rel"]: clip for clip, r in records.items() if "rel" in r.document}
     by_lot = {clip for clip, r in records.items() if not r.document.get("doubtful")}
     votes: dict[str, list[str]] = defaultdict(list)
     ratings: dict[str, list[float]] = defaultdict(list)
@@ -181,20 +180,15 @@ def read_audit(
     compared = []
     for key, own in votes.items():
         clip, item = pairs[key]
-        signs = tuple(
-            1 if vote == item["ours"] else -1 if vote in ("a", "b") else 0 for vote in own
-        )
+        values = {"a": -1, "b": -1, item["ours"]: 1}
+        signs = tuple(values.get(vote, 0) for vote in own)
         texts, kind = (merged[clip].captions["long"][0], str(item["text"])), str(item["opponent"])
-        answer = preferred(signs)
-        compared.append(CaptionPair(key, clip, *texts, answer, kind, kind, votes=signs))
-    keys = [*pairs, *rated]
-    _keep_verdicts(
-        context, {rated[key]: own for key, own in ratings.items()}, compared, keys, by_lot
-    )
-    domains = {key: str(records[clip].document["domain"]) for key, clip in rated.items()}
-    by_domain = sorted(ratings.items(), key=lambda one: domains[one[0]])
-    unrated = len(pairs) + len(rated) - len(votes) - len(ratings)
-    return compared, {(domains[key], key): own for key, own in by_domain}, unrated
+        compared.append(CaptionPair(key, clip, *texts, preferred(signs), kind, kind, votes=signs))
+    by_clip = {rated[key]: own for key, own in ratings.items()}
+    _keep_verdicts(context, by_clip, compared, [*pairs, *rated], by_lot)
+    domains = {key: str(records[rated[key]].document["domain"]) for key in ratings}
+    found = {(domains[key], key): ratings[key] for key in sorted(ratings, key=domains.__getitem__)}
+    return compared, found, len(pairs) + len(rated) - len(votes) - len(ratings)
 
 
 def _keep_verdicts(
@@ -209,26 +203,21 @@ def _keep_verdicts(
     It leaves 'split'. Of what nobody looked at, as large a share is wrong as of what was drawn by
     lot; and the margin of similarity is fitted to part what people rejected from the rest.
     """
-    made = context.kept.records(context.project, "merge")
-    checked, known = context.kept.records(context.project, "check"), context.settings
-    wrong = {clip for clip, own in ratings.items() if sum(own) < BASIC * len(own)}
-    seen = wrong | ratings.keys()
-    worse = {one.clip for one in pairs if one.type == "wrong" and one.answer == 1}
-    before = known.get("audit", {})
-    rejected = {clip: key for clip, key in before.get("rejected", {}).items() if clip not in seen}
-    rejected |= {clip: digest_of(made[clip]) for clip in wrong | worse}
-    margins = {clip: checked[clip].document.get("margin") for clip in seen if clip in checked}
-    fitted = max(
-        (one for one in margins.values() if one is not None),
-        key=lambda limit: sum(
-            (one <= limit) == (clip in wrong) for clip, one in margins.items() if one is not None
-        ),
-        default=None,
-    )
-    drawn = [clip in wrong for clip in seen if clip in by_lot]
+    made, checked = (context.kept.records(context.project, one) for one in ("merge", "check"))
+    before = context.settings.get("audit", {})
+    wrong = {clip: sum(own) < BASIC * len(own) for clip, own in ratings.items()}
+    rejected = {clip: key for clip, key in before.get("rejected", {}).items() if clip not in wrong}
+    worse = [one.clip for one in pairs if one.type == "wrong" and one.answer == 1]
+    gone = [*(clip for clip, is_so in wrong.items() if is_so), *worse]
+    rejected |= {clip: digest_of(made[clip]) for clip in gone}
+    known = ((checked[clip].document.get("margin"), bad) for clip, bad in wrong.items())
+    margins = [(one, bad) for one, bad in known if one is not None]
+    drawn = [is_so for clip, is_so in wrong.items() if clip in by_lot]
     ends = clopper_pearson(sum(drawn), len(drawn)) if drawn else (None, None)
     document = {"rated": len(drawn), "below_basic": sum(drawn), "residual_ci": list(ends)}
-    document |= {"rejected": rejected, "margin": fitted if wrong else None}
+    right = {limit: sum((one <= limit) == bad for one, bad in margins) for limit, _ in margins}
+    fitted = max(right, key=right.__getitem__, default=None) if any(wrong.values()) else None
+    document |= {"rejected": rejected, "margin": fitted}
     document["items"] = before.get("items", {}) | dict.fromkeys(items, 1)
     context.kept.put_settings(context.project, "audit", document)
 

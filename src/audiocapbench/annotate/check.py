@@ -69,46 +69,38 @@ def check(
     said = context.findings({clip: heard[clip] for clip in merged})
     share = float(context.settings["hear"].get("thresholds", {}).get("speech_share", 0.0))
     captions = {clip: one.captions["long"][0] for clip, one in merged.items()}
-    records, good = dict[str, StageRecord](), dict[str, ClipCase]()
-    swapped, not_run = dict[str, bool](), dict[str, str]()
+    cases = {
+        clip: ClipCase(
+            made, heard[clip].document["domain"], said[clip], share, heard[clip].document["about"]
+        )
+        for clip, made in merged.items()
+    }
+    failed = {clip: broken_rules(case) for clip, case in cases.items()}
+    good = {clip: case for clip, case in cases.items() if not failed[clip]}
+    swapped, margins, not_run = dict[str, bool](), dict[str, float](), dict[str, str]()
 
-    def settle(clip: str, failed: dict[str, list[str]], apart: float | None = None) -> None:
-        document = {"failed": failed} | ({} if apart is None else {"margin": apart})
-        words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
-        status = "rejected" if failed else "ok"
-        records[clip] = StageRecord(clip, "check", status, document, words or None)
+    def left() -> dict[str, str]:
+        return {clip: captions[clip] for clip in merged if not failed[clip]}
 
-    for clip, made in merged.items():
-        known = heard[clip].document
-        case = ClipCase(made, known["domain"], said[clip], share, known["about"])
-        if failed := broken_rules(case):
-            settle(clip, failed)
-        else:
-            good[clip] = case
-    left = {clip: captions[clip] for clip in good}
     for clip, apart, wrong in question_margins(good, seed):
         swapped[clip] = wrong <= 0
-        if apart <= 0:
-            settle(clip, {_COHERENCE: [KINDS[_COHERENCE]]})
-            del left[clip]
-    for clip, other in near_duplicates(left, duplicate).items():
-        settle(clip, {_DUPLICATE: [f"says nearly the same as {other}"]})
-        del left[clip]
-    asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left if verify}
-    for clip, claims in verified(context, verify, asked).items() if verify else ():
-        settle(clip, {_VERIFIED: claims})
-        del left[clip]
+        failed[clip] = {_COHERENCE: [KINDS[_COHERENCE]]} if apart <= 0 else {}
+    for clip, other in near_duplicates(left(), duplicate).items():
+        failed[clip] = {_DUPLICATE: [f"says nearly the same as {other}"]}
+    if verify:
+        asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left()}
+        for clip, claims in verified(context, verify, asked).items():
+            failed[clip] = {_VERIFIED: claims}
     try:
-        for clip, apart, wrong in clap_margins(context, left, clap, unit, seed):
-            swapped[clip] = swapped.get(clip, False) or wrong <= margin
-            above = f"{apart:.2f} {unit} above other captions"
-            reason = f"clip and caption are alike by {above}, not {margin:g}"
-            settle(clip, {} if apart > margin else {_SIMILARITY: [reason]}, apart)
+        for clip, apart, wrong in list(clap_margins(context, left(), clap, unit, seed)):
+            swapped[clip], margins[clip] = swapped.get(clip, False) or wrong <= margin, apart
+            if apart <= margin:
+                above = f"{apart:.2f} {unit} above other captions"
+                reason = f"clip and caption are alike by {above}, not {margin:g}"
+                failed[clip] = {_SIMILARITY: [reason]}
     except MetricError as error:
         not_run[_SIMILARITY] = str(error)
-        for clip in left:  # also those that were compared before it could not be gone on with
-            settle(clip, {})
-    in_order = [records[clip] for clip in merged]
+    in_order = [_record(clip, why, margins.get(clip)) for clip, why in failed.items()]
     settings: dict[str, Any] = {"clap": clap, "margin": margin, "unit": unit, "others": _OTHERS}
     tried = self_test(list(good.values()), seed, list(swapped.values()))
     settings |= {"duplicate": duplicate, "seed": seed, "not_run": not_run, "self_test": tried}
@@ -124,6 +116,12 @@ def check(
         "difficulties": difficulties(levels) if levels else {},
     }
     return StageResult(document, bool(kept))
+
+
+def _record(clip: str, failed: Mapping[str, list[str]], apart: float | None) -> StageRecord:
+    document = {"failed": failed} | ({} if apart is None else {"margin": apart})
+    words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
+    return StageRecord(clip, "check", "rejected" if failed else "ok", document, words or None)
 
 
 def difficulties(levels: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -59,51 +59,45 @@ def hear(
         can_be = [one for digest, one in first.items() if digest not in undecoded]
         wanted = [one for one in can_be if listeners.decide(one)[0]]
         described, cost = _describe(context, wanted, describe)
-    records: dict[str, StageRecord] = {}
-    counts = {name: Counter({NOT_RUN: len(first)}) for name in panel.not_run}
-    counts |= {name: Counter[str]() for name in listeners.signatures if name != experts.LISTENER}
+    for digest, finding in described.items():
+        listeners.said.setdefault(digest, {})[DESCRIBE] = finding
+    records = [StageRecord(one, "hear", "unreadable", {}, why) for one, why in unreadable.items()]
     for one in clips:
         digest = one.clip.sha256
         if digest not in first:
             reason = f"lasts {one.clip.duration_s:,.0f} s, more than {_LONGEST_S:g}; cut it first"
-            records[one.id] = StageRecord(one.id, "hear", "too_long", {}, reason)
-            continue
-        if (same := first[digest].id) != one.id:
-            reason = f"the same bytes as {same}"
-            records[one.id] = StageRecord(one.id, "hear", "duplicate", {}, reason)
-            continue
-        said = listeners.said.get(digest, {})
-        said |= {DESCRIBE: described[digest]} if digest in described else {}
-        for name, finding in said.items():
-            counts.setdefault(name, Counter())[finding.status] += 1
-        records[one.id] = _record(one, said, rules, undecoded.get(digest))
-    for name, reason in unreadable.items():
-        records[name] = StageRecord(name, "hear", "unreadable", {}, reason)
+            records.append(StageRecord(one.id, "hear", "too_long", {}, reason))
+        elif (same := first[digest].id) != one.id:
+            records.append(
+                StageRecord(one.id, "hear", "duplicate", {}, f"the same bytes as {same}")
+            )
+        elif digest in undecoded:
+            records.append(StageRecord(one.id, "hear", "unreadable", {}, undecoded[digest]))
+        else:
+            records.append(_record(one, listeners.said.get(digest, {}), rules))
+    counts = {name: Counter({NOT_RUN: len(first)}) for name in panel.not_run}
+    counts |= {name: Counter[str]() for name in listeners.signatures if name != experts.LISTENER}
+    for finding in chain(*(listeners.said.get(digest, {}).values() for digest in first)):
+        counts.setdefault(finding.expert, Counter())[finding.status] += 1
     shared = {"not_run": panel.not_run, "cost_usd": cost}
     settings = shared | {"experts": listeners.signatures, "thresholds": rules._asdict()}
     settings |= {"describe": describe.name if describe else None, "sample": sample}
-    left_out = context.keep("hear", list(records.values()), settings)
-    domains = Counter(str(one.document["domain"]) for one in records.values() if one.status == OK)
+    left_out = context.keep("hear", records, settings)
+    domains = Counter(str(one.document["domain"]) for one in records if one.status == OK)
     document = shared | {
         "clips": len(records),
         "domains": dict(sorted(domains.items())),
         "experts": {name: dict(one) for name, one in counts.items()},
         "left_out": left_out,
         "skipped": dict(list_audio(context.root)[1]),
-        "would_add": {
-            name: what for name, what in experts.ADDS.items() if name not in listeners.signatures
-        },
+        "would_add": {n: what for n, what in experts.ADDS.items() if n not in listeners.signatures},
     }
-    lost = any(one.status not in (OK, "duplicate") for one in records.values())
+    lost = any(one.status not in (OK, "duplicate") for one in records)
     return StageResult(document, not lost and not any(one[FAILED] for one in counts.values()))
 
 
-def _record(
-    one: SourceClip, said: Mapping[str, Finding], rules: DomainRules, undecoded: str | None
-) -> StageRecord:
+def _record(one: SourceClip, said: Mapping[str, Finding], rules: DomainRules) -> StageRecord:
     """How a clip stands after the stage; its findings have a table of their own."""
-    if undecoded is not None:
-        return StageRecord(one.id, "hear", "unreadable", {}, undecoded)
     domain, evidence, reason = experts.decide(said, rules, one.about.get("domain"))
     document: dict[str, Any] = {
         "sha256": one.clip.sha256,
@@ -236,15 +230,13 @@ def _heard(context: StageContext, model: _Panel, clips: Mapping[str, SourceClip]
 
 def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
     """What an expert says of clips; one that it fails on fails alone."""
-    began = time.perf_counter()
-    analyse_batch = getattr(expert, "analyse_batch", None)
-    if analyse_batch is not None and len(clips) > 1:
+    began, found = time.perf_counter(), list[Finding]()
+    if hasattr(expert, "analyse_batch") and len(clips) > 1:
         with suppress(Exception, SystemExit):  # which of them it was, each alone will tell
-            said = list(analyse_batch(clips))
+            pairs = zip(clips, expert.analyse_batch(clips), strict=True)
+            together = [_finding(expert, clip, one) for clip, one in pairs]
             seconds = (time.perf_counter() - began) / len(clips)
-            pairs = zip(clips, said, strict=True)
-            return [replace(_finding(expert, clip, one), seconds=seconds) for clip, one in pairs]
-    found = []
+            return [replace(one, seconds=seconds) for one in together]
     for clip in clips:
         began = time.perf_counter()
         try:

@@ -8,7 +8,7 @@ like any real caption is none either, the less so the more its other wordings sa
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise, product, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -251,16 +251,8 @@ def repetition(case: ClipCase) -> Iterator[str]:
     for view, texts in captions.items():
         if len({plain_words(one) for one in texts}) < len(texts):
             yield f"two wordings of the {view} caption are the same"
-    bags = {
-        view: [frozenset(plain_words(one).split()) for one in own] for view, own in captions.items()
-    }
-    for (view, own), (other, others) in combinations(bags.items(), 2):
-        if any(
-            len(one & two) > _ALIKE * len(one | two)
-            for one in own
-            for two in others
-            if len(one) > 1
-        ):
+    for (view, own), (other, others) in combinations(captions.items(), 2):
+        if any(starmap(_are_alike, product(own, others))):
             yield f"the {view} and the {other} caption say the same"
     answers = Counter(plain_words(one["answer"]) for one in case.annotation.questions)
     if answers and max(answers.values()) >= _SAME_ANSWERS:
@@ -285,6 +277,12 @@ def _vector(text: str) -> Vectors:
     (vector,) = load("caption2vec").encode([text])
     found: Vectors = vector
     return found
+
+
+@_remembered
+def _are_alike(text: str, other: str) -> bool:
+    own, others = (set(plain_words(one).split()) for one in (text, other))
+    return len(own) > 1 and len(own & others) > _ALIKE * len(own | others)
 
 
 @_remembered

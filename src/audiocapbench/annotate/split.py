@@ -185,7 +185,7 @@ def _published(one: KeptClip, kind: MecatPart) -> dict[str, dict[str, Any]]:
 
 def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]]:
     about, suffix = one.heard["about"], PurePosixPath(one.id).suffix.lower()
-    licence = about.get("licence") or about.get("license")
+    licence = about.get("licence")
     # Never to be taken for the published test set.
     added: dict[str, Any] = {"source": _SOURCE, "split": split, "original": one.id}
     added |= {"licence": licence} if licence else {}
@@ -217,7 +217,7 @@ def _datasheet(
     pages = Environment(loader=place, trim_blocks=True, lstrip_blocks=True)  # noqa: S701  # Markdown
     pages.filters |= {"md": markdown, "json": json.dumps}
     about = [one.heard["about"] for one in clips]
-    licences = Counter(one.get("licence") or one.get("license") or "not given" for one in about)
+    licences = Counter(one.get("licence", "not given") for one in about)
     rows = survival(context, ORDER, KINDS)
     steps = Table("From the folder to here", rows, ("step", "left", "went"))
     reasons = [(one["step"], *own) for one in rows for own in one["reasons"].items()]

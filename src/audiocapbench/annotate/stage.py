@@ -26,14 +26,14 @@ from audiocapbench.engine.runner import AskContext
 from audiocapbench.errors import AnnotationError
 from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.store import Store
-from audiocapbench.store.cache import STAGES, AnnotationRepository, Finding, StageRecord
+from audiocapbench.store.cache import STAGES, Finding, StageRecord
 
 NONE = "None"
 """The first caption of a view whose content the clip does not have."""
 
 _MOST = 4_000
 _ABSENT = "its metadata names it, and there is no such audio file"
-_TOLD = ("title", "description", "source", "licence", "license", "domain")
+_TOLD = ("title", "description", "source", "licence", "domain")
 _DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
 HEARD, MERGED, CHECKED = _DONE.values()
 PEOPLE = "accepted by people"
@@ -108,6 +108,7 @@ def open_clips(
         progress(done, len(names))
         if isinstance(found, Clip):
             fields = about.get(name, {})
+            fields = {"licence": fields.get("license")} | fields
             told = {key: str(fields[key])[:_MOST] for key in _TOLD if fields.get(key)}
             # What people wrote of it, if anything, is for the audit, and never told to a model.
             wrote = captions_of(renamed(fields, {"references": REFERENCES}))
@@ -180,22 +181,14 @@ class StageContext:
     def __init__(
         self,
         root: Path,
-        asked_of: Store | AskContext,
+        store: Store,
+        asking: AskContext | None = None,
         agree: Callable[[Preview], None] = lambda _: None,
     ) -> None:
-        """Take a folder with a store, or with how models are asked; ``agree`` is told the costs."""
+        """Take a folder, a store, and how models are asked; ``agree`` is told the costs."""
         self.root, self.project, self.agree = root, str(root.resolve()), agree
-        self._asked_of = asked_of
-        self.asking = asked_of if isinstance(asked_of, AskContext) else AskContext()
+        self.store, self.kept, self.asking = store, store.annotations, asking or AskContext()
         self.progress = self.asking.progress
-
-    @property
-    def store(self) -> Store:
-        return self._asked_of if isinstance(self._asked_of, Store) else self._asked_of.store
-
-    @property
-    def kept(self) -> AnnotationRepository:
-        return self.store.annotations
 
     def passed(self, stage: str) -> dict[str, StageRecord]:
         """Clips that got through a stage, by name; AnnotationError where it was not run yet."""
@@ -299,13 +292,11 @@ def survival(
     """How many clips are left after each step and why others went; ``kinds`` say it for all."""
     gone: dict[str, Counter[str]] = defaultdict(Counter)
     ends = fates(context, checks)
-    for step, why in ends.values():
+    for step, why in filter(any, ends.values()):
         gone[step][kinds.get(step) or re.sub(r"(?<!\S)\d\s", "", why)] += 1
     not_run = context.settings.get("check", {}).get("not_run", {})
     left, rows = len(ends), [{"step": "in the folder", "left": len(ends), "went": 0, "reasons": {}}]
     for name in dict.fromkeys([HEARD, *_STEPS.values(), MERGED, CHECKED, *checks, *sorted(gone)]):
-        if not name:  # those that are left
-            continue
         left -= gone[name].total()
         step = f"{name} (not run)" if name in not_run else name
         row = {"step": step, "left": left, "went": gone[name].total()}

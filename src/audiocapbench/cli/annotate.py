@@ -75,7 +75,7 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
             if "llm" in given:
                 _merging_model(settings, given["llm"], given["temperature"], given["max_tokens"])
             agree = lambda preview: host.agree([how.priced(preview)], how.budget)  # noqa: E731
-            context = StageContext(given["folder"], settings, agree)
+            context = StageContext(given["folder"], settings.store, settings, agree)
             try:
                 for stage, parameters in zip(stages, taken, strict=True):
                     arguments = {one.name: given[one.name] for one in parameters}
@@ -359,9 +359,10 @@ def audit(
 
     if out is not None and not ratings:
         clips, _ = open_clips(folder, follow_links=True)
+        counts = pairs, per_domain, doubts
         with at.open() as kept:
-            how = {"pairs": pairs, "per_domain": per_domain, "doubts": doubts, "seed": seed}
-            made = write_sheets(StageContext(folder, kept), clips, out, **how, people=person or ())
+            context = StageContext(folder, kept)
+            made = write_sheets(context, clips, out, *counts, person or (), seed)
         words = (f"{out / name}: {n:,} items." for name, n in made.document["files"].items())
         show_facts(made.document, *words, json=at.json)
         for name in ("ab", "rel") if person else ():

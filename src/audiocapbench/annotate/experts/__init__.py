@@ -149,9 +149,8 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
         good.append(LISTENER)
     for separate in [one for one in experts if one.name == "separate"]:
         alone = _module("checkpoints").SeparatedExpert
-        spoken = [one.name == "speech" or one.domains == "S" for one in experts]
-        pairs = zip(experts, spoken, strict=True)
-        experts = [alone(one, separate) if speech else one for one, speech in pairs]
+        spoken = [one for one in experts if one.name == "speech" or one.domains == "S"]
+        experts = [alone(one, separate) if one in spoken else one for one in experts]
     return ExpertPanel(tuple(experts), not_run, tuple(good))
 
 
@@ -224,32 +223,29 @@ def decide(
     if labels is None and not rough:
         why = "neither tags nor listener has heard it: give tags a model, or a domain in metadata"
         return None, evidence, why
-    used: tuple[str, ...] = ("speech_share", "music_share", "background_db")
+    spoken = (share or 0.0) >= rules.speech_share
     if labels is None:
+        used = ["speech_share", "music_share", "background_db"]
         evidence |= {"by": "experts without labels", LISTENER: dict(rough)}
-        there = {"S": (share or 0.0) >= rules.speech_share}
-        there["M"] = rough["music_share"] >= rules.music_share
+        music = rough["music_share"] >= rules.music_share
         # What is neither is another sound; beside music nobody could tell one without labels.
-        there["A"] = not there["M"] and (
-            not there["S"] or rough["background_db"] >= rules.background_db
-        )
+        sound = not music and (not spoken or rough["background_db"] >= rules.background_db)
     else:
-        used = ("speech_share", "speech_label", "music_label", "sound_label")
-        heard = dict.fromkeys(("speech", "music", "sound"), ("", 0.0))
-        for label, sure in labels.items():
-            kind = kind_of_label(label)
-            if kind in heard and sure > heard[kind][1]:
-                heard[kind] = (label, sure)
-        evidence |= {f"{kind}_label": label for kind, label in heard.items()}
-        there = {
-            "S": (share or 0.0) >= rules.speech_share or heard["speech"][1] >= rules.speech_label,
-            "M": heard["music"][1] >= rules.music_label,
-            "A": heard["sound"][1] >= rules.sound_label,
+        used = ["speech_share", "speech_label", "music_label", "sound_label"]
+        kinds = {label: kind_of_label(label) for label in labels}
+        best = {
+            kind: max((one for one in kinds if kinds[one] == kind), key=labels.get, default="")
+            for kind in ("speech", "music", "sound")
         }
+        evidence |= {f"{kind}_label": label for kind, label in best.items()}
+        there = {n: labels.get(one, 0.0) >= getattr(rules, f"{n}_label") for n, one in best.items()}
+        spoken, music, sound = spoken or there["speech"], there["music"], there["sound"]
     evidence["decided_by"] |= {name: getattr(rules, name) for name in used}
-    if not any(there.values()):
+    letters = zip("SMA", (spoken, music, sound), strict=True)
+    found = "".join(letter if heard else "0" for letter, heard in letters)
+    if found == "000":
         return None, evidence, "no label stands out, and it is not silent"
-    return "".join(one if there[one] else "0" for one in there), evidence, ""
+    return found, evidence, ""
 
 
 def said_by(said: Said, expert: str) -> Mapping[str, Any]:
@@ -271,24 +267,17 @@ def kind_of_label(label: str) -> str:
     return "sound"
 
 
-@cache
-def _phantoms() -> list[str]:
-    """What Whisper makes up in silence, in plain words, the longest first."""
-    text = files("audiocapbench.annotate").joinpath("phantoms.txt").read_text("utf-8")
-    phrases = {plain_words(one) for one in text.splitlines()} - {""}
-    return sorted(phrases, key=lambda one: (-len(one), one))
-
-
 def plain_words(text: str) -> str:
     """Small letters and single spaces."""
     return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower().replace("’", "'")))
 
 
 def is_phantom(text: str) -> bool:
-    """Whether a transcript is made of such phrases alone, be it one over and over."""
-    left = f" {plain_words(text)} "
-    has_words = bool(left.strip())
-    for phrase in _phantoms():
-        while f" {phrase} " in left:
-            left = left.replace(f" {phrase} ", "  ")
-    return has_words and not left.strip()
+    """Whether a transcript is made of what Whisper makes up in silence, be it over and over."""
+    return bool(_phantoms().fullmatch(plain_words(text)))
+
+
+@cache
+def _phantoms() -> re.Pattern[str]:
+    text = files("audiocapbench.annotate").joinpath("phantoms.txt").read_text("utf-8")
+    return re.compile(rf"(?:\b(?:{'|'.join(map(plain_words, text.splitlines()))})\b ?)+")

@@ -5,7 +5,6 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
@@ -42,8 +41,7 @@ _ENDINGS = (".tar", ".tar.gz", ".tgz")
 _SPOOLS = ".shards"
 
 
-@dataclass(frozen=True, slots=True)
-class MecatSettings:
+class MecatSettings(NamedTuple):
     """What to build, of shards on this disk or of the Hub; files in ``reuse`` are linked to.
 
     At most ``limit`` rows of each domain; ``sizes`` are how many clips each has on the Hub.
@@ -56,7 +54,10 @@ class MecatSettings:
     shards: tuple[Path, ...] | None = None
     split: MecatSplit = TEST
     reuse: Path | None = None
-    sizes: Mapping[str, int] = field(default_factory=lambda: DOMAINS)
+    sizes: Mapping[str, int] = DOMAINS
+
+
+_DEFAULT = MecatSettings()
 
 
 def row_of(part: MecatPart, key: str, fields: Mapping[str, Any], suffix: str) -> dict[str, Any]:
@@ -96,14 +97,13 @@ class _Shard(NamedTuple):
 
 def build_mecat(
     out: Path,
-    settings: MecatSettings | None = None,
+    settings: MecatSettings = _DEFAULT,
     *,
     dry_run: bool = False,
     progress: OnProgress = lambda *_: None,
     hub: Hub | None = None,
 ) -> ledgers.BuildResult:
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again."""
-    settings = settings or MecatSettings()
     for domain in settings.domains:
         check_known("domain", domain, settings.sizes, DatasetError)
     if settings.limit is not None and settings.limit < 1:
@@ -165,8 +165,8 @@ class _ShardBuilder:
                     self.problems[shard.domain] = f"{shard.name} {error}"
         if self.repository is None and not self.ledger.clips:
             lost = [f"{one.id}: {one.reason}" for one in self.missing()]
-            why = f": {some(lost)}" if lost else f": {self.local[0]} has none"
-            raise DatasetError(f"no clip of {', '.join(self.domains)} is in the shards{why}")
+            why = some(lost or [f"{self.local[0]} has none"])
+            raise DatasetError(f"no clip of {', '.join(self.domains)} is in the shards: {why}")
 
     def _read(self, shard: _Shard) -> bool:
         """Read a shard; whether to its end. What a stopped build left of it is tried first."""

@@ -110,12 +110,7 @@ def _load(name: str, data: Path, references: Path | None, clips: ClipOptions) ->
             problems.append(Problem(row.key, "position", "is too large for six captions a clip"))
         found = samples_of(name, row.key, _row_fields(name, row), row.key, problems)
         samples += [replace(one, clip=clip, position=at) for at, one in enumerate(found, first)]
-    if problems and not samples:
-        other = groups.QA if name != groups.QA else groups.CAPTION
-        words = f"is no folder of {plain}, row after row ({problems[0]}); is it one of {other}?"
-        raise DatasetError(f"{folder.root}: {words}")
-    if problems:
-        raise InvalidDataError(folder.root, problems, _SHOWN)
+    _refuse(folder.root, plain, problems, samples)
     splits = {str(row.details["split"]) for row, _, _ in folder.entries if "split" in row.details}
     if splits:
         # Never to be taken for the test split, which the published numbers are of.
@@ -192,10 +187,9 @@ def read_items(benchmark: str, place: Path) -> list[Sample]:
     captions = groups.asks_for_captions(benchmark)
     items: dict[str, Sample] = {}
     problems: list[Problem] = []
-    looks: set[str | None] = set()
     for file in _files("caption" if captions else "qa", place):
         for where, value in json_lines(file, problems):
-            before, found, entries = len(problems), list[Sample](), value
+            found, entries = list[Sample](), value
             if file.name == METADATA:
                 row = read_row(value, where)
                 if isinstance(row, MetadataRow):
@@ -213,18 +207,20 @@ def read_items(benchmark: str, place: Path) -> list[Sample]:
                 for item in found
                 if items.setdefault(item.id, item) is not item
             ]
-            if len(problems) > before:
-                fields = value if file.name == METADATA else next(iter(value.values()), None)
-                names = set(fields) if isinstance(fields, dict) else set[str]()
-                caption = _TITLES[True] if {"captions", *groups.SUBTASKS} & names else None
-                looks.add(_TITLES[False] if {"answer", "qa_category"} & names else caption)
-    if problems:
-        other = looks.pop() if len(looks) == 1 and looks != {_TITLES[captions]} else None
-        hint = f"This looks like {other}." if other else ""
-        raise InvalidDataError(place, problems, _SHOWN, hint)
+    _refuse(place, base_name(benchmark), problems, items)
     if not items:
         raise DatasetError(f"{place}: holds no references of {benchmark}")
     return list(items.values())
+
+
+def _refuse(place: Path, name: str, problems: Sequence[Problem], found: Collection[object]) -> None:
+    """What is wrong, row by row; in one line where every row is, as of the other part of MECAT."""
+    if problems and not found:
+        other = groups.QA if name == groups.CAPTION else groups.CAPTION
+        words = f"is not of {name}, row after row ({problems[0]}); is it of {other}?"
+        raise DatasetError(f"{place}: {words}")
+    if problems:
+        raise InvalidDataError(place, problems, _SHOWN)
 
 
 def _files(kind: str, place: Path) -> list[Path]:
