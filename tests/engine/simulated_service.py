@@ -309,7 +309,7 @@ def _json(content: Any) -> HttpReply:
 async def _content(request: Mapping[str, Any]) -> bytes:
     content = request.get("content")
     if isinstance(content, SentBody):
-        return content.whole()
+        return await content.whole()
     if isinstance(content, AsyncIterable):
         return b"".join([piece async for piece in content])
     if "files" in request:
