@@ -52,12 +52,6 @@ def test_halves_and_repetitions_are_told() -> None:
     ]
 
 
-def test_a_shard_of_halves_is_not_held_in_memory() -> None:
-    files = [(f"{number}.flac", bytes(1000)) for number in range(9)]
-    stream = read_pairs(io.BytesIO(tar(files)), held=2500)
-    assert [one.key for one in stream if one.problem] == list("012345678")
-
-
 @pytest.mark.parametrize(
     "name",
     ["../a.flac", "/a.flac", "x/../../a.json", "C:a.json", "..\\a.json", "a b.json", "a", ".json"],

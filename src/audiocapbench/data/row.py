@@ -23,6 +23,7 @@ _REFERENCE_NAMES: columns.Roles = {"id": IDS, "references": REFERENCES, "file_na
 }
 _SEED_NAMES = {"file_name": "audio_file", "references": "reference_captions"}
 _SEED_SAMPLE = " samples["
+_CAPTIONS = (*REFERENCES, *columns.NUMBERED)
 _NOT_DETAILS = {
     *"metrics llm_judge llm_judge_error inference_time success status error position".split(),
     *("references", *PREDICTIONS, *REFERENCES, *FILES, *columns.INDEXES),
@@ -104,8 +105,14 @@ def _checked(
 
 def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, MetadataRow]]:
     """The rows of a metadata file, each with its place; what is wrong goes into ``problems``."""
-    is_table = path.suffix.lower() in records.DELIMITERS
-    for where, fields in _clips(path, problems, _NAMES if is_table else None):
+    if path.suffix.lower() in records.DELIMITERS:
+        rows = _clips(path, problems, _NAMES, Reading(path, guesses=False))
+    else:
+        rows = (
+            (where, {name: value for name, value in record.items() if value is not None})
+            for where, record in records.read_records(path, problems, (FILES, _CAPTIONS))
+        )
+    for where, fields in rows:
         row = read_row(fields, where)
         if isinstance(row, MetadataRow):
             yield where, row
@@ -124,7 +131,9 @@ def read_references(
     reading = Reading(path) if reading is None else reading
     problems: list[Problem] = []
     found: dict[str, Sample] = {}
-    for where, fields in _clips(path, problems, _REFERENCE_NAMES, reading, by_row=by_row):
+    also: columns.Roles = {"id": IDS, "prediction": PREDICTIONS} if by_row else {}
+    roles = {**also, **_REFERENCE_NAMES}
+    for where, fields in _clips(path, problems, roles, reading, by_row=by_row):
         named = {name: fields[name] for name in _TEXTS if fields.get(name) not in (None, "")}
         if "id" in named:
             named.setdefault("file_name", named["id"])
@@ -159,8 +168,8 @@ def read_references(
 def _clips(
     path: Path,
     problems: list[Problem],
-    roles: columns.Roles | None,
-    reading: Reading | None = None,
+    roles: columns.Roles,
+    reading: Reading,
     *,
     by_row: bool = False,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -168,28 +177,19 @@ def _clips(
 
     Of what else such rows say, that counts on which all of them agree.
     """
-    keys = FILES if reading is None else (*IDS, *REFERENCES) if by_row else IDS
-    wanted = (keys, (*REFERENCES, *columns.NUMBERED))
-    if by_row and roles is not None:
-        roles = {"id": roles["id"], "prediction": PREDICTIONS, **roles}
-    every = records.read_records(path, problems, wanted, roles=roles, reading=reading)
-    if roles is None:
-        for where, record in every:
-            yield where, {name: value for name, value in record.items() if value is not None}
-        return
+    of_folder = not reading.guesses
+    keys = FILES if of_folder else (*IDS, *REFERENCES) if by_row else IDS
+    how: Any = {"roles": roles, "reading": reading}
+    every = records.read_records(path, problems, (keys, _CAPTIONS), **how)
     found: dict[object, tuple[str, dict[str, Any]]] = {}
     cells: list[dict[str, Any]] = []
     rivals: dict[str, Counter[str]] = {}
     blank: dict[object, str] = {}
     systems: dict[tuple[object, str], str] = {}
-    wide: list[tuple[list[Any], dict[str, Any], Sequence[str]]] = []
+    beside: list[tuple[list[Any], Any, list[Any]]] = []
     lost = repeats = 0
     for number, (where, record) in enumerate(every, 1):
-        listed, texts, numbers = (
-            record.get("references"),
-            captions_of(record),
-            columns.numbered(tuple(record)),
-        )
+        texts, numbers = captions_of(record), columns.numbered(tuple(record))
         fields = {
             name: one
             for name, one in record.items()
@@ -197,15 +197,15 @@ def _clips(
         }
         if by_row:
             fields.setdefault("id", f"row {number}")
-        if isinstance(listed, list):
-            texts = texts_of(listed) or listed
+        if isinstance(record.get("references"), list):
+            texts = texts_of(texts) or texts
             found[where, number] = where, fields | {"references": texts}
             if len(texts) == 1:
                 cells.append(found[where, number][1])
             continue
         texts = [one for one in texts if one is not None and str(one).strip()]
         clip = [str(fields.get(name, "")).strip() for name in ("id", "file_name", "instruction")]
-        alone = not any(clip[:2]) or (reading is None and not texts)
+        alone = not any(clip[:2]) or (of_folder and not texts)
         key = (where, number) if alone else tuple(clip)
         if not texts:
             blank.setdefault(key, where)
@@ -220,54 +220,39 @@ def _clips(
         ]
         repeats += len(texts) - len(own)
         _add_row(found[key][1], fields, own, where, problems)
-        wide += [(found[key][1]["references"], record, numbers)] if numbers[1:] else []
+        plain, *others = [record[name] for name in numbers] or [None]
+        if plain in own and any(others) and not fold_name(numbers[0])[-1:].isdecimal():
+            beside.append((found[key][1]["references"], plain, others))
         for name, one in fields.items():
             if name[-3:] == "_id" or name == "file_name":
                 rivals.setdefault(name, Counter())[str(one)] += 1
-    if reading is not None:
-        _check_ids(reading, len(found), rivals)
-        reading.note(
-            f"{repeats:,} references that it repeats for each system count once" * bool(repeats)
-        )
-    _leave_out_copies(wide, reading or Reading(path))
-    _split_cells(path, cells, reading or Reading(path))
+    _check_ids(reading, len(found), rivals)
+    if repeats:
+        reading.note(f"{repeats:,} references that it repeats for each system count once")
+    for texts, plain, _ in beside if all(plain in others for _, plain, others in beside) else ():
+        reading.note("its column without a number repeats a numbered one, and was left out")
+        texts.remove(plain)
+    _split_cells(path, cells, reading)
     problems += _leave_out_missing(found, blank, lost, reading)
     yield from found.values()
-
-
-def _leave_out_copies(
-    wide: Sequence[tuple[list[Any], Mapping[str, Any], Sequence[str]]], reading: Reading
-) -> None:
-    """Leave out a column that repeats a numbered one wherever there are both, such as a caption
-    beside caption_1."""
-    both = [
-        (texts, record[first], [record[name] for name in numbers])
-        for texts, record, (first, *numbers) in wide
-        if not fold_name(first)[-1:].isdecimal()
-        and record[first] in texts
-        and any(record[name] for name in numbers)
-    ]
-    for texts, text, _ in both if all(text in others for _, text, others in both) else ():
-        texts.remove(text)
-        reading.note("its column without a number repeats a numbered one, and was left out")
 
 
 def _leave_out_missing(
     found: dict[object, tuple[str, dict[str, Any]]],
     blank: dict[object, str],
     lost: int,
-    reading: Reading | None,
+    reading: Reading,
 ) -> list[Problem]:
     """Leave out references that are marks of none, say how many with those ``lost`` before, and
     return a problem for each clip that has no others."""
-    for key, (where, fields) in list(found.items()) if reading is not None else ():
+    for key, (where, fields) in list(found.items()) if reading.guesses else ():
         there = [one for one in fields["references"] if not is_missing(one) and str(one).strip()]
         lost += len(fields["references"]) - len(there)
         if fields["references"] and not there:
             del found[key]
             blank[key] = where
         fields["references"] = there
-    if reading is not None and lost:
+    if lost:
         reading.note(f"{lost:,} references that are blank, or marks such as NA, were left out")
     empty = [where for key, where in blank.items() if key not in found]
     return [Problem(where, "references", "is missing or blank") for where in empty]
@@ -292,7 +277,7 @@ def _add_row(
 
 def _check_ids(reading: Reading, clips: int, rivals: Mapping[str, Counter[str]]) -> None:
     """Refuse ids of captions in the place of those of clips, unless the user names them."""
-    for name, counts in rivals.items() if "id" in reading.columns else ():
+    for name, counts in rivals.items() if reading.guesses and "id" in reading.columns else ():
         if name != "file_name" and fold_name(name) not in IDS:
             continue
         few = 2 * len(counts) <= clips == counts.total() and max(counts.values()) <= 20

@@ -19,9 +19,6 @@ AUDIO_KINDS = frozenset({"flac", "wav", "mp3", "ogg"})
 LARGEST_MEMBER = 64 << 20
 """No clip of ten seconds comes near it; a header that claims more is a fault or a trap."""
 
-HELD_AT_MOST = 64 << 20
-"""Bytes that wait for the other half of their pair; the oldest gives way."""
-
 _PIECE = 4 << 20
 _LONGEST_HEADER = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9_+-]{1,200}")
@@ -30,7 +27,6 @@ _BROKEN = (
     *(gzip.BadGzipFile, EOFError, zlib.error, tarfile.TarError, ValueError),
     RecursionError,  # of headers that are about headers
 )
-_MOST_MEMBERS = 400_000
 _FILES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 _EXTENSIONS = (
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
@@ -55,8 +51,8 @@ class ShardPair(NamedTuple):
     problem: str = ""
 
 
-def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPair]:
-    """Pair the members of a shard by key, in any order; ``held`` bytes may wait for their pair."""
+def read_pairs(stream: IO[bytes]) -> Iterator[ShardPair]:
+    """Pair the members of a shard by key, in any order."""
     places: dict[str, int] = {}
     waiting: dict[str, dict[str, bytes]] = {}
     for name, content in read_members(stream):
@@ -79,21 +75,12 @@ def read_pairs(stream: IO[bytes], held: int = HELD_AT_MOST) -> Iterator[ShardPai
             yield ShardPair(key, place, problem=f"its {kind} comes twice in the shard")
             continue
         half[kind] = content
-        held -= len(content)
         if len(half) == 2:
-            held += sum(map(len, waiting.pop(key).values()))
+            del waiting[key]
             yield ShardPair(key, places[key], half["audio"], half["json"])
-        while held < 0 and len(waiting) > 1:
-            oldest = next(iter(waiting))
-            held += sum(map(len, waiting[oldest].values()))
-            yield _alone(oldest, places[oldest], waiting.pop(oldest))
     for key, half in waiting.items():
-        yield _alone(key, places[key], half)
-
-
-def _alone(key: str, place: int, half: dict[str, bytes]) -> ShardPair:
-    lacking = "audio" if "json" in half else "JSON"
-    return ShardPair(key, place, problem=f"the shard has no {lacking} for it")
+        lacking = "audio" if "json" in half else "JSON"
+        yield ShardPair(key, places[key], problem=f"the shard has no {lacking} for it")
 
 
 def read_members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
@@ -189,10 +176,7 @@ def _members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
 
     reading = partial(tarfile.open, fileobj=stream, mode="r|", bufsize=1 << 20)
     with reading(tarinfo=Header, encoding="utf-8", errors="surrogateescape") as tar:
-        for _ in range(_MOST_MEMBERS):
-            member = tar.next()
-            if member is None:
-                break
+        while (member := tar.next()) is not None:
             vars(tar)["members"].clear()  # which would grow to the end
             _refuse_size(member)
             if member.issym() or member.islnk() or member.isdev():
@@ -202,8 +186,6 @@ def _members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
                 yield member.name, file.read() if file else b""
             elif not member.isdir():
                 yield member.name, f"it is a member of the kind {member.type!r}"
-        else:
-            raise ShardError(f"has more than {_MOST_MEMBERS:,} members; it is not read any further")
     if not ended:  # tarfile ends as quietly at a header that makes no sense
         raise ShardError("is damaged or cut short (a header makes no sense)")
     # Read what follows the end, so that a checksum there is checked.
