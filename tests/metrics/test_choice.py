@@ -130,6 +130,15 @@ def test_what_compares_captions_is_refused_for_options(asked: Path, how: list[st
     assert not store.exists()
 
 
+def test_options_are_refused_for_captions_before_anybody_is_asked(tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    words = ("--model", "control/safe", "--metrics", "choice,rouge_l", "--store", str(store))
+    done = run_command("run", "demo", *words)
+    assert done.returncode == 2
+    assert "choice is for questions with options (task = 'choice' in a" in done.stderr
+    assert not store.exists()
+
+
 def test_a_file_of_questions_is_scored_by_choice(asked: Path) -> None:
     asked.write_text(FILE + '[traits]\nmetrics = ["meteor"]\n')
     with pytest.raises(AudioCapBenchError, match="scored by choice; name it"):

@@ -9,7 +9,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.errors import MetricError
 from audiocapbench.grouping import grouped
 from audiocapbench.metrics import MetricResult, compute, find_metric
-from audiocapbench.metrics.choice import CHOICE, OF_CAPTIONS
+from audiocapbench.metrics.choice import CHOICE, OF_CAPTIONS, OF_QUESTIONS
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.registry import METRICS, refuse_without_audio
 
@@ -61,8 +61,8 @@ def check_metrics(
     anybody is asked."""
     for metric in metrics:
         found, name = find_metric(metric)
-        if CHOICE in own and found.name in METRICS and found.name != CHOICE:
-            raise MetricError(f"{name} {OF_CAPTIONS}")
+        if own and found.name in METRICS and (CHOICE in own) != (found.name == CHOICE):
+            raise MetricError(f"{name} {OF_CAPTIONS if CHOICE in own else OF_QUESTIONS}")
         refuse_without_audio(found, audio=audio)
         if found.prepare is not None:
             found.prepare(**{key: one for key, one in name.options.items() if key != _NULL})

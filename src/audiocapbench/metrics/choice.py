@@ -14,6 +14,7 @@ from audiocapbench.signature import sign
 
 CHOICE = "choice"
 BETWEEN = " | "
+OF_QUESTIONS = f"is for questions with options (task = {CHOICE!r} in a benchmark's file)"
 OF_CAPTIONS = f"is about captions, and these are questions with options: score them by {CHOICE}"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _OPTION = re.compile(r"([A-Z])\. (\S.*)", re.DOTALL)
@@ -40,10 +41,7 @@ def _options(reference: str) -> dict[str, str]:
     found = [_OPTION.fullmatch(one) for one in reference.split(BETWEEN)]
     options = {one[1]: one[2] for one in found if one is not None}
     if len(options) < max(2, len(found)):
-        raise MetricError(
-            f"{CHOICE} is for questions with options (task = {CHOICE!r} in a benchmark's file); "
-            f"the reference {reference!r:.80} has none"
-        )
+        raise MetricError(f"{CHOICE} {OF_QUESTIONS}; the reference {reference!r:.80} has none")
     return options
 
 
