@@ -27,9 +27,7 @@ from audiocapbench.meta.corrupt.events import (
 )
 from audiocapbench.meta.corrupt.exchanges import (
     change_attributes,
-    change_counts,
     exchange_nouns,
-    is_other_number,
 )
 from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs
 from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names
@@ -312,48 +310,22 @@ def test_a_quality_becomes_its_opposite_unless_a_reference_says_so() -> None:
     assert "A bell rings loudly." not in texts(change_attributes(captions(*clips)))
 
 
-def test_noun_and_verb_agree_with_a_new_number() -> None:
-    clips = captions(["A dog barks outside"], ["Several dogs are barking", "Dogs bark"])
-    made = texts(change_counts(clips))
-    assert "Two dogs bark outside." in made["A dog barks outside."]
-    assert made["Several dogs are barking."] == {"A dog is barking."}
-
-
 @pytest.mark.parametrize(
     ("own", "other", "put_in"),
     [
-        ("Two men talk", "", {"three", "four", "five", "many", "numerous"}),
-        ("Two men talk", "Several men talk", {"a"}),
-        ("Many people shout", "", {"two", "three"}),
-        ("Many bells ring", "Some bells ring", {"a"}),
-        ("Multiple bells ring", "", {"a"}),
-        ("Three bells ring", "A few bells ring", {"a"}),
+        ("Two men shout", "Two men", {"Three men shout.", "Many men shout."}),
+        ("Two men shout", "Men shout", set()),
+        ("Two men shout", "Two or several men", set()),
+        ("A bell rings once", "A single ring", {"A bell rings twice.", "A bell rings repeatedly."}),
+        ("A bell rings once", "One ring, then many", set()),
     ],
 )
 def test_a_number_is_changed_only_to_what_no_reference_may_mean(
     own: str, other: str, put_in: set[str]
 ) -> None:
-    made = texts(change_counts(captions([own, other] if other else [own])))
-    found = {text.split()[0].lower() for text in made.get(f"{own}.", ()) if " of " not in text}
+    found = texts(change_attributes(captions([own, other]))).get(f"{own}.", set())
     assert put_in <= found
-    assert not found & {"multiple", "several", "some"} - put_in
-    assert put_in or not found
-
-
-@pytest.mark.parametrize(
-    ("true", "made", "is_other"),
-    [
-        ("Two dogs bark", "Multiple dogs bark", False),
-        ("Two dogs bark", "Three dogs bark", True),
-        ("A dog barks", "Several dogs bark", True),
-        ("A dog barks a few times", "A dog barks twice", False),
-        ("A dog barks once", "A dog barks repeatedly", True),
-        ("Several dogs bark", "Many dogs bark", False),
-        ("A dog barks", "A cat barks", False),
-    ],
-)
-def test_two_is_not_made_wrong_by_multiple(true: str, made: str, is_other: bool) -> None:
-    assert is_other_number(true, made) is is_other
+    assert put_in or not any("hree" in one or "any" in one or "times" in one for one in found)
 
 
 @pytest.mark.parametrize(

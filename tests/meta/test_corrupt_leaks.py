@@ -107,7 +107,7 @@ def test_a_caption_has_at_most_one_pair_of_a_kind(made: list[CorruptionResult]) 
 
 def test_a_classifier_trained_on_words_learns_nothing(made: list[CorruptionResult]) -> None:
     check = check_words(pairs_of(made), 42, train=True)
-    assert sum(TRAINED in figures for figures in check.values()) >= 3
+    assert sum(TRAINED in figures for figures in check.values()) >= 2
     # Whatever can be learnt all the same is warned of, in whichever direction.
     told = " ".join(warnings(check))
     for group, figures in check.items():
@@ -178,7 +178,7 @@ def test_what_reads_words_is_warned_about_outside_three_points_in_either_directi
     ):
         figure = ControlAccuracy(accuracy, interval, 0.0)
         for name in (TRAINED, "longer"):
-            lines = warnings({"count": {name: figure}})
+            lines = warnings({"noun": {name: figure}})
             assert bool(lines) is bool(told)
             assert told in "".join(lines)
     # Places are drawn: only what is sure is told.

@@ -216,7 +216,6 @@ def test_a_budget_stops_it_and_the_next_call_goes_on(
 CASES: dict[Corruption, tuple[str, str]] = {
     "noun": ("A man speaks in a hall as it rains", "A woman speaks in a hall as it rains"),
     "attribute": ("A man speaks loudly in a hall", "A man speaks quietly in a hall"),
-    "count": ("A man speaks in a hall", "Several men speak in a hall"),
 }
 OTHERS = ("Male speech and rain in the background", "A dog barks after a man talks in a hall")
 
@@ -241,8 +240,6 @@ def test_a_good_reply_of_every_kind_is_taken(kind: Corruption) -> None:
         ("noun", "A man speaks in a dog as it rains", "what was put in may be right"),
         ("noun", "A woman", "much longer or shorter"),
         ("attribute", "A man speaks loudly in a dog", "what was put in may be right"),
-        ("count", "The man speaks in the hall", "what was put in may be right"),
-        ("count", "One man speaks in a hall", "what was put in may be right"),
     ],
 )
 def test_a_reply_that_is_not_what_was_asked_for_is_refused(

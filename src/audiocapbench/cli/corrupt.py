@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 _FEW = 0.25  # of captions: below, it is said how many can be changed at all
 _KINDS = {
     "noun": "one thing for another",
-    "attribute": "the opposite quality, or another time",
-    "count": "another number",
+    "attribute": "the opposite quality, another number or time",
 }
 _ALL, _SAID = ",".join(_KINDS), "; ".join(f"{name}: {one}" for name, one in _KINDS.items())
 

@@ -38,7 +38,6 @@ from audiocapbench.meta.corrupt.captions import (
     unlike,
     words_of,
 )
-from audiocapbench.meta.corrupt.exchanges import is_other_number
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
 from audiocapbench.meta.corrupt.names import deeds_of
 from audiocapbench.meta.scorers.scorer import TrialSettings
@@ -53,7 +52,7 @@ _LOOKED_AT, _A_SIDE = 40, 5  # suggestions of the rules that are weighed, and th
 _ASKED_FOR_A_PAIR = 1.6
 _LEAST_LENGTH, _MOST_LENGTH = 0.7, 1.43
 _SAME_WORDS = 0.5
-_MOST_CHANGED = {"noun": 2, "attribute": 4, "count": 6}
+_MOST_CHANGED = {"noun": 2, "attribute": 4}
 _ARTICLES = frozenset({"a", "an"})
 _prompts = partial(read_lists, "audiocapbench.meta.corrupt", "prompts.json")
 
@@ -260,7 +259,7 @@ def read_caption(value: Any, task: CorruptedPair) -> CorruptedPair:
     strange = any(letter not in true and not letter.isascii() for letter in made)
     put_in = {word for word in added if meaning_of(word) not in task.clip.meanings}
     events = {word for word in put_in if kind_of(word) in EVENTFUL}
-    wrong = {"noun": events, "attribute": put_in, "count": is_other_number(true, made)}[kind]
+    wrong = {"noun": events, "attribute": put_in}[kind]
     reasons = {
         "nothing was changed": made.lower()
         in {plain_form(text).lower() for text in task.clip.references},

@@ -21,7 +21,7 @@ from audiocapbench.metrics.elements.splitting import ElementKind
 from audiocapbench.metrics.shipped import read_lists, word_set
 
 Tokens = tuple[str, ...]
-Corruption = Literal["noun", "attribute", "count"]
+Corruption = Literal["noun", "attribute"]
 """What was made wrong."""
 
 EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
@@ -101,16 +101,6 @@ def load_counts() -> dict[str, NDArray[np.integer[Any]]]:
     file = resources.files(FILE[0]) / "frames.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         return dict(arrays)
-
-
-@cache
-def numbers(name: str) -> dict[Tokens, range]:
-    """Phrases of number and all that each may mean: of ``things``, or how many ``times``."""
-    return {
-        tuple(one.split("_")): range(int(least), int(most) + 1)
-        for (least, most), listed in _lines(name)
-        for one in listed.split()
-    }
 
 
 DETERMINERS, PRONOUNS, PREPOSITIONS = map(words, ("determiners", "pronouns", "prepositions"))

@@ -1,27 +1,23 @@
-"""One phrase exchanged for another: a noun, a quality, a number.
+"""One phrase exchanged for another: a noun or a quality.
 
 A slot is a place for a noun or a quality. Its frames are what the noun does or what is done to it;
 a phrase fits where captions of other clips have it in each frame. Frames of many captions come with
-the package as hashes (``tools/count_frames.py``); those of the set are added. A number stands for
-all it may mean, two for 2 alone, multiple for 2 and more.
+the package as hashes (``tools/count_frames.py``); those of the set are added.
 """
 
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
-from itertools import pairwise, takewhile
+from functools import cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import (
-    AUXILIARIES,
     DETERMINERS,
     EVENTFUL,
     JOINING,
     PREPOSITIONS,
-    PRONOUNS,
     SAID_BEFORE,
-    CaptionedClip,
     CaptionSet,
     CorruptedPair,
     Noun,
@@ -32,7 +28,6 @@ from audiocapbench.meta.corrupt.captions import (
     load_counts,
     meaning_of,
     nouns,
-    numbers,
     qualities,
     sentence_of,
     unlike,
@@ -40,13 +35,12 @@ from audiocapbench.meta.corrupt.captions import (
     words,
     words_of,
 )
-from audiocapbench.meta.corrupt.events import is_plural
 from audiocapbench.metrics.elements.splitting import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
 _AGES, _COMPARING, _GENDERED = map(words, ("ages", "comparing", "gendered"))
 # One turns a page and turns on a tap: such a verb does not say which nouns fit.
 _DO_ALL = frozenset("turn put set pick place hold piec page make get go come start".split())
-_FARTHEST_FRAME, _FARTHEST_QUALITY, _FARTHEST_NOUN = 3, 4, 4
+_FARTHEST_FRAME, _FARTHEST_QUALITY = 3, 4
 # What "it" does and what a wooden thing is may be beyond another noun.
 _POINTING = frozenset({"it", "its", "itself"})
 _MADE_OF = frozenset("wooden metal metallic glass plastic paper tin toy".split())
@@ -56,13 +50,6 @@ _FREE = _GROWN | {"child"}
 _NOUNS_OF_PERSONS = ("person", "sex", "sexes")
 _SPOKEN = frozenset(map(meaning_of, ("speak", "sing", "shout", "announce", "whisper", "chat")))
 _VOCAL = frozenset(map(meaning_of, words("vocal")))
-_PEOPLE = words("people")
-_NOT_BEFORE_NUMBERS = words("not_before_numbers")
-_SAYS_ONCE, _SAYS_OFTEN = words("says_once"), words("says_often")
-# Understood in references, and too seldom said to be put in.
-_NOT_PUT_IN = frozenset((word,) for word in ("an", "one", "few", "some", "various"))
-_ONE, _MORE_THAN_ONE = range(1, 2), range(2, 100)
-_MORE = frozenset({"another", "other", "others"})
 
 
 class Slot(NamedTuple):
@@ -267,125 +254,3 @@ def _may_change(caption: ReferenceCaption, said: Quality) -> bool:
     if said.axis == "gender":
         return _GENDERED.isdisjoint(own) and not _VOCAL.isdisjoint(map(meaning_of, own))
     return said.axis in words("sure") or not others or bool(said.same_side & elsewhere)
-
-
-def change_counts(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every change of a number of things, or of times at the end of a clause, in a set."""
-    times = numbers("times")
-    for caption in captions.captions:
-        tokens, clip = caption.tokens, caption.clip
-        yield from _other_numbers(caption)
-        said = [times[one] for text in clip.references for one in _numbers_in(text, "times")]
-        said += [_MORE_THAN_ONE] if clip.words & _SAYS_OFTEN else []
-        said += [_ONE] if clip.words & _SAYS_ONCE else []
-        for start, end in _phrases(tokens, "times"):
-            if start > 1 and (end == len(tokens) or tokens[end] in JOINING):
-                for phrase in (one for one, meant in times.items() if not _overlaps(meant, said)):
-                    yield caption.replaced("count", start, end, phrase)
-
-
-def _overlaps(meant: range, said: list[range]) -> bool:
-    """Whether a number may mean what one of those said may mean; else it is false."""
-    return any(meant.start < one.stop and one.start < meant.stop for one in said)
-
-
-def _other_numbers(caption: ReferenceCaption) -> Iterator[CorruptedPair]:
-    """The caption with other numbers of things; one and several take noun and verb along."""
-    tokens, known = caption.tokens, numbers("things")
-    whole = PRONOUNS.difference({"one"}).isdisjoint(tokens) and not _shares_subject(tokens)
-    several = frozenset(phrase for phrase, meant in known.items() if meant != _ONE) - _NOT_PUT_IN
-    for start, end in _phrases(tokens, "things"):
-        place = end
-        while place < len(tokens) - 1 and tokens[place] in ATTRIBUTES:
-            place += 1
-        if place == len(tokens) or (start and tokens[start - 1] in _NOT_BEFORE_NUMBERS):
-            continue
-        word, own = tokens[place], known[tokens[start:end]]
-        noun, verb = nouns().get(word), _verb_after(tokens, place, one=own == _ONE)
-        number = "one" if own == _ONE else "many"
-        agrees = whole and verb is not None and noun and noun.many and noun.number == number
-        if not agrees and (own == _ONE or not is_plural(word) or word == "times"):
-            continue
-        said = [own, *_said_of(caption.clip, word)]
-        for phrase, meant in known.items():
-            if phrase not in (several | {("a",)} if agrees else several) or _overlaps(meant, said):
-                continue
-            changed = list(tokens)
-            if noun and _ONE in (meant, own):
-                changed[place] = noun.one if meant == _ONE else noun.many
-                if verb is not None and verb >= 0:
-                    forms = verb_forms()[tokens[verb]]
-                    changed[verb] = forms.third if meant == _ONE else forms.base
-            changed[start:end] = phrase
-            yield caption.corrupted("count", changed)
-
-
-def _phrases(tokens: Tokens, name: str) -> Iterator[tuple[int, int]]:
-    """Where phrases of number begin and end, the longest that there is at each place."""
-    place, known = 0, numbers(name)
-    while place < len(tokens):
-        ends = range(min(place + 3, len(tokens)), place, -1)
-        end = next((end for end in ends if tokens[place:end] in known), 0)
-        if end:
-            yield place, end
-        place = max(place + 1, end)
-
-
-def _shares_subject(tokens: Tokens) -> bool:
-    """Whether a second verb hangs on the same subject and would have to change as well."""
-    return any(
-        before in ("and", "then", "but", ",", "while") and verb_forms()[word].form != "gerund"
-        for before, word in pairwise(tokens)
-        if word in verb_forms() and word not in nouns()
-    )
-
-
-def _verb_after(tokens: Tokens, noun: int, *, one: bool) -> int | None:
-    """Place of the noun's verb, -1 where none has to change, None where it is not clear."""
-    place = noun + 1
-    if place < len(tokens) and tokens[place].endswith("ly"):
-        place += 1
-    if place == len(tokens) or tokens[place] in JOINING | PREPOSITIONS:
-        return None if AUXILIARIES & set(tokens[place : place + 10]) else -1
-    verb = verb_forms().get(tokens[place])
-    if verb is None:
-        return None
-    if verb.form == "gerund":
-        return -1
-    return place if verb.form == ("third" if one else "base") else None
-
-
-def _said_of(clip: CaptionedClip, noun: str) -> Iterator[range]:
-    """How many of a noun, or of its like, the references of a clip may mean."""
-    known = nouns().get(noun)
-    like = excluding(known.family) if known else frozenset()
-    for tokens in map(tuple, map(words_of, clip.references)):
-        spans = list(_phrases(tokens, "things"))
-        more = not _MORE.isdisjoint(tokens)
-        for place, word in enumerate(tokens):
-            verb = word in verb_forms() and word not in nouns()
-            alike = not verb and (word in like or meaning_of(word) == meaning_of(noun))
-            if not (word in _PEOPLE if noun in _PEOPLE else alike):
-                continue
-            near = [one for one in spans if place - _FARTHEST_NOUN <= one[0] and one[1] <= place]
-            bare = is_plural(word) or word in ("crowd", "group")
-            yield from [numbers("things")[tokens[slice(*one)]] for one in near]
-            if more or (bare and not near):
-                yield _MORE_THAN_ONE
-
-
-def is_other_number(true: str, made: str) -> bool:
-    """Whether a number was changed, and to one that cannot mean what the old one may mean."""
-    for name in ("times", "things"):
-        old, new = (_numbers_in(text, name) for text in (true, made))
-        gone = [numbers(name)[one] for one in old - new]
-        put = [numbers(name)[one] for one in new - old]
-        if put or gone:
-            return bool(put) and not any(_overlaps(one, gone) for one in put)
-    return False
-
-
-@lru_cache(maxsize=8192)
-def _numbers_in(text: str, name: str) -> Counter[Tokens]:
-    tokens = tuple("a" if word == "an" else word for word in words_of(text))
-    return Counter(tokens[start:end] for start, end in _phrases(tokens, name))

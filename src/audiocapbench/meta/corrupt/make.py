@@ -21,7 +21,7 @@ from audiocapbench.files import write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import change_times
-from audiocapbench.meta.corrupt.exchanges import change_attributes, change_counts, exchange_nouns
+from audiocapbench.meta.corrupt.exchanges import change_attributes, exchange_nouns
 from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names
 from audiocapbench.meta.pairs import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import CONTROLS, ControlScorer, TrialSettings
@@ -33,7 +33,6 @@ RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
         exchange_nouns(captions), exchange_deeds(captions), exchange_names(captions)
     ),
     "attribute": lambda captions: chain(change_attributes(captions), change_times(captions)),
-    "count": change_counts,
 }
 """What makes every false caption of a kind that it can; one a caption is taken."""
 
