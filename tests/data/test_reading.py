@@ -537,9 +537,24 @@ def test_one_file_without_ids_is_paired_by_row(tmp_path: Path) -> None:
     assert read_predictions(path, by_row=True).texts == {"row 1": "A dog", "row 2": "Rain"}
     found = read_references(path, by_row=True)
     assert {one.id: one.references for one in found} == {"row 1": (ONE,), "row 2": (THREE,)}
+    kept = Reading(path, keep={"references": THREE})
+    assert [one.id for one in read_references(path, kept, by_row=True)] == ["row 2"]
     alone = write(tmp_path / "alone.csv", "id,caption\na,A dog\n")
     with pytest.raises(DatasetError):
         read_references(alone, by_row=True)
+
+
+def test_a_row_without_its_prediction_does_not_take_the_reference_for_it(tmp_path: Path) -> None:
+    whole = {"text": "What is heard?", "answer": ONE, "model_prediction": "A dog"}
+    lost = {"text": "What is heard?", "answer": THREE}
+    path = write(tmp_path / "a.json", json.dumps([whole, lost]))
+    found = read_predictions(path, by_row=True)
+    assert found.texts == {"row 1": "A dog"}
+    assert "its prediction is missing" in str(found.bad[0])
+    assert [one.references for one in read_references(path, by_row=True)] == [(ONE,), (THREE,)]
+    path = write(tmp_path / "b.json", json.dumps([lost, whole]))
+    with pytest.raises(DatasetError, match="say which is the prediction: `columns` prediction=mod"):
+        read_predictions(path, by_row=True)
 
 
 def test_several_predictions_in_a_cell_are_refused(tmp_path: Path) -> None:

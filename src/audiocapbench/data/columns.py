@@ -190,7 +190,7 @@ class Reading:
                 wide = f"{numbers[0]} … {numbers[-1]}"
                 self.columns.setdefault(role, wide)
                 self._say_others(role, [wide, *(one for one in left if one not in numbers)], ())
-            elif left:
+            elif left and (role != "prediction" or self._is_known(left[0], names)):
                 found[role] = left[0]
                 self._say_others(role, left, numbers)
             if role == "references" and (numbers or left):
@@ -208,6 +208,17 @@ class Reading:
             self.note("its first column numbers the rows, and was left out")
         self.columns |= {role: name for role, name in found.items() if role not in self.columns}
         return found
+
+    def _is_known(self, name: str, names: Sequence[str]) -> bool:
+        """Whether predictions are of this name in all rows; one that lacks it has none, whatever
+        else it has."""
+        known = self.columns.get("prediction", name)
+        if known != name and known in names:
+            raise DatasetError(
+                f"{self.path}: rows without {name!r} have {known!r}, and others have both; say "
+                f"which is the prediction: `columns` prediction={name}"
+            )
+        return known == name
 
     def _mapped(self, names: Sequence[str], roles: Roles) -> dict[str, str]:
         """Roles that the user names; what is not there is said of all at once."""

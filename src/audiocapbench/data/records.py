@@ -129,12 +129,12 @@ def under_our_names(
     reading = reading if reading is not None else Reading(path)
     plans: dict[tuple[str, ...], dict[str, str]] = {}
     for where, fields in records:
+        reading.rows += 1
         names = tuple(fields)
         if names not in plans:
             plans[names] = reading.named(names, roles)
         if any(str(fields.get(name, value)) != value for name, value in reading.keep.items()):
             continue
-        reading.rows += 1
         reading.check_equal(fields)
         if reading.several:
             fields["references"] = [fields[one] for one in reading.several if fields[one]]

@@ -196,7 +196,7 @@ def _clips(
             if one is not None and name not in numbers and (type(one) is not str or one.strip())
         }
         if by_row:
-            fields.setdefault("id", f"row {number}")
+            fields.setdefault("id", f"row {reading.rows}")
         if isinstance(record.get("references"), list):
             texts = texts_of(texts) or texts
             found[where, number] = where, fields | {"references": texts}
