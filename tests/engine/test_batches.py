@@ -198,7 +198,7 @@ def test_an_interrupted_run_finishes_its_batches_and_no_more(folder: Path, store
 
     def act(_: Sequence[Question]) -> None:
         if len(model.batches) > 1:  # no batch is done before the first was told
-            interrupted.wait(10)
+            interrupted.wait(120)
             time.sleep(0.2)
 
     model._act = act

@@ -60,7 +60,7 @@ def test_probabilities_that_come_in_a_stream_are_kept(
     dot = {"token": ".", "logprob": 0.0, "top_logprobs": [{"token": ".", "logprob": 0.0}]}
     told = {"content": [{"token": "8", "logprob": -0.3, "top_logprobs": top}, dot]}
     server.completion = lambda: completion("8.", logprobs=told)
-    model = create_dashscope(OMNI, ModelSettings(timeout=5.0))
+    model = create_dashscope(OMNI, ModelSettings(timeout=120.0))
     reply = ask(model.with_options(LOGPROBS), asked)[0]  # type: ignore[attr-defined]
     assert server.requests[0].json["top_logprobs"] == 20
     (token, shares), _ = token_shares(reply.raw or "")

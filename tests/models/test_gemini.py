@@ -226,7 +226,7 @@ def vertex(
     monkeypatch.setenv("VERTEX_PROJECT", "my-project")
 
     def make(name: str = FLASH) -> Gemini:
-        return create(name, ModelSettings(timeout=20.0))
+        return create(name, ModelSettings(timeout=120.0))
 
     return make
 

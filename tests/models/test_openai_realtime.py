@@ -197,14 +197,14 @@ def test_the_address_may_be_written_in_several_ways(
 ) -> None:
     address = form.format(ws=server.url, http="http" + server.url.removeprefix("ws"))
     monkeypatch.setenv("OPENAI_REALTIME_BASE_URL", address)
-    assert ask(create(GA, ModelSettings(timeout=20))).status is Status.OK
+    assert ask(create(GA, ModelSettings(timeout=120))).status is Status.OK
 
 
 def test_a_proxy_for_the_other_apis_stands_for_this_one_too(
     server: RealtimeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http" + server.url.removeprefix("ws"))
-    assert ask(create(GA, ModelSettings(timeout=20))).status is Status.OK
+    assert ask(create(GA, ModelSettings(timeout=120))).status is Status.OK
 
 
 @pytest.mark.parametrize("address", ["ftp://host/v1", "host:8000", "wss://", "ws://u:p@host/v1"])

@@ -192,7 +192,7 @@ def test_an_engine_that_cannot_be_loaded_ends_the_run(folder: Path) -> None:
     model = create_model(f"vllm/{folder}[memory=5]")
     with pytest.raises(FatalError, match="No available memory for the cache blocks"):
         model.answer_many(ASKED[:1])  # type: ignore[attr-defined]
-    with pytest.raises(ModelError, match="its options are revision, dtype"):
+    with pytest.raises(ModelError, match="has no option 'device'; it has revision, dtype"):
         create_model(f"vllm/{folder}[device=cpu]")
 
 
