@@ -41,7 +41,11 @@ def good_fields(number: int, domain: str) -> dict[str, Any]:
             f"There is a {sound} {place}.",
             f"{place.capitalize()}, a {sound}.",
         ],
-        "Environment": ["A clean recording", "The recording is clean", "The recording is free of noise"],
+        "Environment": [
+            "A clean recording",
+            "The recording is clean",
+            "The recording is free of noise",
+        ],
     }
     for letter, view in zip("SMA", ("speech", "music", "sound"), strict=True):
         texts = [one.format(sound) for one in _PRESENT[view]]

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
+from annotated_types import Ge
 from anyio import to_thread
 
 from audiocapbench.asking import ClipOptions, JudgePanel, RequestOptions
@@ -117,7 +118,7 @@ class JudgeSettings(RequestOptions, total=False):
     store: StoreLike
     fresh: bool
     hears: bool
-    repeats: int
+    repeats: Annotated[int, Ge(1)]
 
 
 class RunSettings(JudgeSettings, ClipOptions, total=False):

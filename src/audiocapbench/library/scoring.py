@@ -5,11 +5,13 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from itertools import chain
+from math import inf
 from numbers import Integral, Real
 from os import PathLike
 from types import NoneType, UnionType
 from typing import Any, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
 
+from annotated_types import Ge
 from anyio import to_thread
 
 from audiocapbench.benchmarks.corpora import check_metrics
@@ -58,18 +60,22 @@ def checked(call: Callable[Parameters, Returned]) -> Callable[Parameters, Return
 
     @wraps(call)
     def checking(*args: Parameters.args, **options: Parameters.kwargs) -> Returned:
-        hints = get_type_hints(call)
+        hints = get_type_hints(call, include_extras=True)
         hints.pop("return", None)
         for name, hint in list(hints.items()):
             if get_origin(hint) is Unpack:
                 del hints[name]
-                hints |= get_type_hints(get_args(hint)[0])
+                hints |= get_type_hints(get_args(hint)[0], include_extras=True)
         for name, value in options.items():
             check_known("option", name, hints, ArgumentError)
-            hint = hints[name]
-            if not _fits(value, hint):
+            hint, bounds = hints[name], getattr(hints[name], "__metadata__", ())  # of Annotated
+            hint = get_args(hint)[0] if bounds else hint
+            least = next((one.ge for one in bounds if isinstance(one, Ge)), -inf)
+            # NaN is no number: it is above nothing.
+            if not _fits(value, hint) or (isinstance(value, Real) and not value >= least):
                 kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
                 words = [_WORDS.get(get_origin(one) or one, f"a {one.__name__}") for one in kinds]
+                words[0] += f" of at least {least:g}" if least > -inf else ""
                 must = " or ".join(dict.fromkeys(words))
                 raise ArgumentError(f"{name} is {value!r:.60}; it must be {must}")
         return call(*args, **options)
