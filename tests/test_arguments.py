@@ -23,6 +23,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "budget": (lambda: acb.run("demo", "control/safe", budget="1"), "budget is '1'"),
     "no requests": (lambda: acb.run("demo", "control/safe", rpm=0), "number of at least 0.01 or"),
     "no tokens": (lambda: acb.run("demo", "control/safe", tpm=float("nan")), "tpm is nan; it must"),
+    "no answer": (lambda: acb.ModelSettings(max_tokens=0), "max_tokens is 0; it must be at least"),
     "no rounds": (lambda: acb.run("demo", "control/safe", repeats=0), "number of at least 1"),
     "fresh": (lambda: acb.run("demo", "control/safe", fresh="no"), "fresh is 'no'"),
     "categories": (lambda: acb.run("demo", "control/safe", categories="music"), "a list of texts"),

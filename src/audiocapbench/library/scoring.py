@@ -70,9 +70,9 @@ def checked(call: Callable[Parameters, Returned]) -> Callable[Parameters, Return
             check_known("option", name, hints, ArgumentError)
             hint, bounds = hints[name], getattr(hints[name], "__metadata__", ())  # of Annotated
             hint = get_args(hint)[0] if bounds else hint
-            least = next((one.ge for one in bounds if isinstance(one, Ge)), -inf)
-            # NaN is no number: it is above nothing.
-            if not _fits(value, hint) or (isinstance(value, Real) and not value >= least):
+            least: Any = next((one.ge for one in bounds if isinstance(one, Ge)), -inf)
+            number: Any = value if isinstance(value, Real) else least
+            if not _fits(value, hint) or not number >= least:  # as NaN is not
                 kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
                 words = [_WORDS.get(get_origin(one) or one, f"a {one.__name__}") for one in kinds]
                 words[0] += f" of at least {least:g}" if least > -inf else ""

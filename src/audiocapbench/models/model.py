@@ -48,6 +48,11 @@ class ModelSettings:
     timeout: float | None = None  # in seconds
     system: str | None = None  # is told before a question
 
+    def __post_init__(self) -> None:
+        for name, least in {"temperature": 0, "max_tokens": 1, "timeout": 0}.items():
+            if (value := getattr(self, name)) is not None and not value >= least:
+                raise ModelError(f"{name} is {value}; it must be at least {least}")
+
     @property
     def given(self) -> Mapping[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}
