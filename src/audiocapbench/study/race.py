@@ -151,8 +151,9 @@ class RacePlan(Plan[RaceResult]):
         for model in self.runs.models if self.resume else ():
             run, _ = find_run(benchmark, model, self.runs.store, benchmark.samples)
             if run is None or self.scorer.name not in run.races:
-                how = "give the same --temperature, --max-tokens and --system"
-                raise ReportError(f"{model.name} was asked in another way in that race; {how}")
+                why = "was asked in another way in that race, or its run was deleted"
+                how = "give the same --temperature, --max-tokens and --system, or begin a race"
+                raise ReportError(f"{model.name} {why}; {how}")
         self.asking = self.runs.asking
         budget = self.asking.budget
         budget.command = command_name("race", budget.command, self.scorer.label)
