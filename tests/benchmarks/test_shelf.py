@@ -317,6 +317,11 @@ scores = {meter = 0.5}"""
             f"[[published]]\n{ROW}\n[expected]",
             "published: there is no metric 'meter'",
         ),
+        (
+            "[expected]",
+            f"[[published]]\n{ROW.replace('meter', 'meteor').replace('0.5', '45.1')}\n[expected]",
+            "published: a has meteor 45.1, which is no score of it",
+        ),
         ('category = "sound"', 'instruction = " "', "instruction: is ' '"),
         ('audio = "clip"', 'audio = "clip"\nid = "nope"', "has no column 'nope'"),
         ('folder = "."', 'folder = "."\nkeep = {said = "x"}', "no row has said = 'x'"),
@@ -705,13 +710,15 @@ def test_new_writes_a_file_that_check_finds_nothing_wrong_with(mine: Path) -> No
     (folder / "captions.tsv").write_text("file_name\tcaption\na.wav\tOne.\nb.wav\tTwo.\n")
     done = run_command("benchmarks", "new", str(folder))
     assert done.returncode == 0, done.stderr
-    done = run_command("benchmarks", "check", str(folder / "benchmark.toml"), "--json")
+    written = folder / "benchmark.toml"
+    assert done.stderr.splitlines()[1] == f"  audiocapbench benchmarks check '{written}'"
+    done = run_command("benchmarks", "check", str(written), "--json")
     found = json.loads(done.stdout)
     assert found["name"] == "my-clips"
     assert found["citation"] == "who made the clips and captions"
     assert found["samples"] == 2
     assert found["lacks"] == []
-    assert run_command("benchmarks", "new", str(folder)).returncode == 2
+    assert "only --force writes over it" in run_command("benchmarks", "new", str(folder)).stderr
     assert "no such folder" in run_command("benchmarks", "new", str(folder / "no")).stderr
     (folder / "captions.tsv").write_text("file_name\tsaid\na.wav\tOne.\nb.wav\tTwo.\n")
     failed = run_command("benchmarks", "new", str(folder), "--force")

@@ -263,7 +263,7 @@ def write_new(folder: Path, *, force: bool = False) -> Path:
     """Write the file of a benchmark of the clips in a folder, as far as they tell it."""
     path = folder / NEW
     if path.exists() and not force:
-        raise BenchmarkError(f"{path}: is there already, and only force writes over it")
+        raise BenchmarkError(f"{path}: is there already, and only `force` writes over it")
     tables = [one.name for one in sorted(folder.glob("*.[ct]sv")) if one.name != TABLE]
     if not folder.is_dir():
         raise DatasetError(f"{folder}: no such folder")

@@ -1,5 +1,6 @@
 """The keys of a benchmark's file, and what they must be together."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ from audiocapbench.benchmarks.traits import Traits
 from audiocapbench.data.columns import names_of
 from audiocapbench.data.toml_file import TomlTable
 from audiocapbench.errors import BenchmarkError, MetricError, did_you_mean
+from audiocapbench.files import read_lists
 from audiocapbench.metrics import find_metric
 from audiocapbench.metrics.choice import CHOICE
 
@@ -22,6 +24,7 @@ LICENCES = (
 _Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 _Texts = Annotated[tuple[_Text, ...], Field(min_length=1)]
+_TIMES = 2.5  # of what systems were seen to reach; CIDEr-D ends at 10
 _DATE = r"^\d{4}(-(0[1-9]|1[0-2])(-([012]\d|3[01]))?)?$"
 _Roles = Literal["audio", "references", "id", "category", "instruction", "transcript", "options"]
 
@@ -151,6 +154,11 @@ class BenchmarkFile(TomlTable, frozen=True):
                     find_metric(metric)
             except MetricError as error:
                 yield f"{key}: {error}"
+        seen = read_lists("audiocapbench.data", "pairing.toml")["highest"]
+        for one in self.published:
+            for metric, value in one.scores.items():
+                if value > _TIMES * seen.get(metric, math.inf):  # in percent, most likely
+                    yield f"published: {one.system} has {metric} {value:g}, which is no score of it"
         if len({one.samples for one in self.published}) > 1:
             yield "published: its systems have other numbers of samples, and must have one"
         for one in self.published:

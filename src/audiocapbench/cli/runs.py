@@ -4,6 +4,7 @@ import textwrap
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
@@ -351,7 +352,7 @@ def new_benchmark(folder: Path, *, force: bool = False) -> None:
     path = write_new(folder, force=force)
     say(
         f"Written: {relative(path)}. Say there whose the clips are and who may use them, then:",
-        f"  audiocapbench benchmarks check {relative(path)}",
+        f"  audiocapbench benchmarks check {quote(str(relative(path)))}",
     )
 
 
