@@ -239,6 +239,21 @@ def test_sixty_models_are_legible_to_everybody(
             assert seen.violations() == [], tab
 
 
+def test_the_list_shows_each_score_beside_the_bars_of_sixty_models(
+    visit: Opener, sixty: str
+) -> None:
+    seen = visit(f"{sixty}#explore", viewport=PHONE)
+    seen.counted("12 of 12 samples")
+    value = seen.page.locator("[role=option] div:last-child .fact >> nth=0")
+    assert value.inner_text().startswith("mean ")
+    assert value.evaluate("one => one.getBoundingClientRect().right <= innerWidth")
+
+
+def test_what_estimated_costs_add_up_to_is_estimated(visit: Opener, thirteen: str) -> None:
+    seen = visit(f"{thirteen}#costs")
+    seen.says("#costs .tile", "~$")
+
+
 def test_every_pair_of_a_report_has_intervals_and_p(visit: Opener, thirteen: str) -> None:
     seen = visit(f"{thirteen}#compare&a=a%2Fb-1&b=control%2Fsafe", viewport=LAPTOP)
     seen.says("#compare .verdict", "a/b-1 beats control/safe by")

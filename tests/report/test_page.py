@@ -223,7 +223,7 @@ def test_costs_and_failures_are_counted(visit: Opener, page: str) -> None:
     seen = visit(f"{page}#costs")
     shown(seen, "costs")
     tiles = seen.page.locator(".tile").all_inner_texts()
-    assert [one.split("\n")[0] for one in tiles] == ["$0.40", "–", "3", "160"]
+    assert [one.split("\n")[0] for one in tiles] == ["~$0.40", "–", "3", "160"]
     line = seen.page.locator("#costs tbody tr", has_text="zeta/gamma")
     assert "37 ok, 3 refused" in line.inner_text()
     assert line.locator(".stacked i").count() == 2

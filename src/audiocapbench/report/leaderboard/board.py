@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -108,18 +109,9 @@ class Ranking:
 
     def reordered(self, order: Sequence[int]) -> "Ranking":
         at = {place: number for number, place in enumerate(order)}
-        pairs = tuple(  # ``replace`` takes ten times as long, and 200 models have 20,000 pairs
-            PairTest(
-                at[one.first],
-                at[one.second],
-                one.n,
-                one.difference,
-                one.p,
-                one.p_adjusted,
-                one.different,
-            )
-            for one in self.pairs
-        )
+        # ``replace`` takes ten times as long, and 200 models have 20,000 pairs
+        known = attrgetter("n", "difference", "p", "p_adjusted", "different")
+        pairs = tuple(PairTest(at[one.first], at[one.second], *known(one)) for one in self.pairs)
         return replace(self, places=tuple(map(self.places.__getitem__, order)), pairs=pairs)
 
 
@@ -260,7 +252,7 @@ def board_notes(
             "The models did not fail on the same samples. So 'as zero', where a failure counts as "
             "0, decides the order, the ranks and the tests; 'score' is over what each has."
         )
-    yield from _test_notes(overall, [one.label for one in entries], correction)
+    yield from _test_notes(overall, correction)
     ways = {one.run.id: way_of(one.run) for one in entries}
     for way in sorted(set(ways.values()) - {""}) if len(set(ways.values())) > 1 else ():
         own = [str(number) for number, one in ways.items() if one == way]
@@ -287,7 +279,7 @@ def board_notes(
             yield f"{one.label}: {counted(empty, 'empty answer')}, scored as such."
 
 
-def _test_notes(overall: Ranking, names: Sequence[str], correction: Correction) -> Iterator[str]:
+def _test_notes(overall: Ranking, correction: Correction) -> Iterator[str]:
     if overall.untested:
         yield overall.untested
     if tested := len(overall.pairs):

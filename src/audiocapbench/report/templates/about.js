@@ -59,7 +59,7 @@ class CostsView extends LeaderboardView {
     const runs = board.rows.map((model) => board.models[model]).filter((one) => one.run !== null);
     const sum = (name) => runs.reduce((total, one) => (isNumber(one[name]) ? (total ?? 0) + one[name] : total), null);
     const failed = runs.reduce((total, one) => total + Object.entries(one.statuses).reduce((all, [name, number]) => all + (name === "ok" || name === "empty" ? 0 : number), 0), 0);
-    const tiles = make("div", "tiles", tile(dollars(sum("cost")), "for answers"), tile(dollars(sum("judging")), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile((sum("asked") ?? 0).toLocaleString("en"), "asked"));
+    const tiles = make("div", "tiles", tile(dollars(sum("cost"), runs.some((one) => one.cost_estimated)), "for answers"), tile(dollars(sum("judging")), "for judging"), tile(failed.toLocaleString("en"), failed === 1 ? "failure" : "failures"), tile((sum("asked") ?? 0).toLocaleString("en"), "asked"));
     const policies = `${plain(board.scorers[board.headline].label)} under three policies: over what was answered, as published; with every failure as 0; and between the worst and the best that the failures could have been.`;
     const shown = this.table();
     this.body.replaceChildren(tiles, make("div", "tools", make("p", "soft", policies), shown.querySelector(".share")), shown);

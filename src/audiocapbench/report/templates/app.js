@@ -134,7 +134,7 @@ try {
   at("app").hidden = app === null;
   if (app) await app.show();
   else document.body.dataset.shown = "nothing";
-  if (typeof goLive === "function") goLive(app, source);
+  if (typeof Live === "function") new Live(app, source);
   performance.mark("page-ready");
 } catch (error) {
   at("trouble").hidden = false;

@@ -112,7 +112,3 @@ function duration(seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
-
-function goLive(app, source) {
-  return new Live(app, source);
-}

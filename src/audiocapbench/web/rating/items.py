@@ -159,9 +159,8 @@ def _text(value: Any) -> str:
 
 def captions_of(store: Store, run: int) -> dict[str, str]:
     """What a run says of each sample that it has words about."""
-    replies = {key: one.reply for key, one in store.outcomes(run).items()}
-    said = {key: one.text for key, one in replies.items() if one.status in SCORED}
-    return {key: text for key, text in said.items() if text.strip()}
+    replies = ((key, one.reply) for key, one in store.outcomes(run).items())
+    return {key: one.text for key, one in replies if one.status in SCORED and one.text.strip()}
 
 
 def runs_of(project: RatingProject, store: Store) -> list[Run]:
