@@ -41,6 +41,8 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "grouped": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups=[3]), "which is no text"),
     "text": (lambda: acb.score(TEXTS, KNOWN, "rouge_l", groups="x"), "groups is 'x'"),
     "run": (lambda: acb.compare("1", 2), "'1' is no run"),
+    "runs": (lambda: acb.leaderboard(runs=1), "it must be a list of whole numbers"),
+    "large": (lambda: acb.costs(10**70), "is no run; give its number"),
     "correction": (
         lambda: acb.compare(1, 2, correction="foo"),
         "no correction 'foo'; there are holm, bh",

@@ -33,7 +33,8 @@ _WORDS: dict[Any, str] = {
     str: "text",
     NoneType: "None",
     PathLike: "a path",
-    Sequence: "a list of texts",
+    Sequence[str]: "a list of texts",
+    Sequence[int]: "a list of whole numbers",
 }
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
@@ -74,7 +75,8 @@ def checked(call: Callable[Parameters, Returned]) -> Callable[Parameters, Return
             number: Any = value if isinstance(value, Real) else least
             if not _fits(value, hint) or not number >= least:  # as NaN is not
                 kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-                words = [_WORDS.get(get_origin(one) or one, f"a {one.__name__}") for one in kinds]
+                known = ((_WORDS.get(one, _WORDS.get(get_origin(one))), one) for one in kinds)
+                words = [word or f"a {one.__name__}" for word, one in known]
                 words[0] += f" of at least {least:g}" if least > -inf else ""
                 must = " or ".join(dict.fromkeys(words))
                 raise ArgumentError(f"{name} is {value!r:.60}; it must be {must}")
@@ -98,7 +100,7 @@ def run_number(given: Any) -> int:
     """The number of a run, or of a result's run."""
     if hasattr(given, "run"):
         given = given.run.id
-    if isinstance(given, bool) or not isinstance(given, Integral):
+    if isinstance(given, bool) or not isinstance(given, Integral) or abs(int(given)) >= 2**63:
         raise ArgumentError(f"{given!r:.60} is no run; give its number, or what run() returned")
     return int(given)
 
