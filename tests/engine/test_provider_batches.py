@@ -2,6 +2,7 @@
 
 import json
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -467,6 +468,15 @@ class TestGemini:
         assert ended.code == 0, ended.err
         assert sum(one.mime_type == "audio/wav" for one in google.files.values()) == CLIPS
         assert list(google.billed.values()) == [1] * CLIPS
+
+    def test_where_no_batch_can_be_written_is_said(
+        self, place: Path, google: GeminiBatchServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(tempfile, "tempdir", str(place / "gone"))
+        ended = self.ask(place, google, "--batch")
+        assert ended.code == 2, ended.err
+        assert f"{place / 'gone'}: cannot be written (No such file" in ended.err
+        assert not google.billed
 
     def test_a_command_that_is_killed_pays_nothing_twice(
         self, place: Path, google: GeminiBatchServer, monkeypatch: pytest.MonkeyPatch

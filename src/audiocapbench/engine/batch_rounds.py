@@ -26,7 +26,7 @@ from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, lo
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
 from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.price import Price
-from audiocapbench.models.remote import Exchange, SentBody
+from audiocapbench.models.remote import Exchange, SentBody, on_disk
 from audiocapbench.store import Run, Store
 from audiocapbench.store.claims import OWN
 from audiocapbench.store.ledger import Reservation, line_id
@@ -143,7 +143,8 @@ class BatchRounds:
                     raise
                 return 503, {"error": {"message": f"not asked again, because {error}"}}
             self._promised_usd += row.own_usd
-            self._add(key, task, row, self.service.line % (key.encode(), content))
+            with on_disk():
+                self._add(key, task, row, self.service.line % (key.encode(), content))
         raise AwaitedError("its answer comes with a batch")
 
     def _add(self, key: str, task: tuple[str, int], row: Reservation, line: bytes) -> None:

@@ -167,7 +167,8 @@ async def _content(
         async for raw in response.aiter_raw():
             rest = raw
             while rest and size <= most:
-                size += sink.write(unzip.decompress(rest, _PIECE) if unzip else rest)
+                with remotes.on_disk():
+                    size += sink.write(unzip.decompress(rest, _PIECE) if unzip else rest)
                 rest = unzip.unconsumed_tail if unzip else b""
             if size > most:
                 break

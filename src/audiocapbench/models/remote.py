@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -291,6 +292,16 @@ class SentBody:
 Exchange = Callable[[SentBody], Awaitable[tuple[int, Any]]]
 BATCH_TRANSPORT: ContextVar[Exchange | None] = ContextVar("batch_transport", default=None)
 """Who takes a question's body in place of a connection, and brings an HTTP status and a body."""
+
+
+@contextmanager
+def on_disk() -> Iterator[None]:
+    """Say where there is no room: what goes into a batch and comes out of it lies on disk."""
+    try:
+        yield
+    except OSError as error:
+        words = f"{tempfile.gettempdir()}: cannot be written ({error.strerror})"
+        raise FatalError(f"{words}; make room, or let TMPDIR name another folder") from None
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
