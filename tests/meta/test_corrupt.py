@@ -271,7 +271,7 @@ def test_an_order_that_a_reference_doubts_is_not_swapped(other: str) -> None:
         (
             "A dog barks as a bell rings",
             "A dog and a bell",
-            {f"A dog barks {one} a bell rings." for one in ("before", "after", "and then")},
+            set(),
         ),
         (
             "A dog barks as a bell is ringing",
@@ -281,7 +281,7 @@ def test_an_order_that_a_reference_doubts_is_not_swapped(other: str) -> None:
         (
             "A dog barks followed by a bell ringing",
             "A dog barks before a bell rings",
-            {"A dog barks with a bell ringing."},
+            set(),
         ),
         ("Barks are followed by a bell ringing", "A dog barks before a bell rings", set()),
     ],

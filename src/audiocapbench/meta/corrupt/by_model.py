@@ -8,7 +8,7 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, zip_longest
@@ -30,25 +30,19 @@ from audiocapbench.meta.corrupt.captions import (
     CorruptedPair,
     Corruption,
     ReferenceCaption,
-    Tokens,
-    excluding,
     meaning_of,
-    nouns,
     plain_form,
-    unlike,
     words_of,
 )
 from audiocapbench.meta.corrupt.make import RULES, CorruptionResult, CorruptionSettings, balanced
-from audiocapbench.meta.corrupt.names import deeds_of
 from audiocapbench.meta.scorers.scorer import TrialSettings
 from audiocapbench.metrics.elements.splitting import kind_of
-from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 
 WANTED = 6  # false captions that the model is asked for of each caption
-_LOOKED_AT, _A_SIDE = 40, 5  # suggestions of the rules that are weighed, and that a side may have
+_LOOKED_AT = 10  # of what rules make of a caption
 _ASKED_FOR_A_PAIR = 1.6
 _LEAST_LENGTH, _MOST_LENGTH = 0.7, 1.43
 _SAME_WORDS = 0.5
@@ -150,42 +144,12 @@ def _first_pass(
 def _suggested(
     captions: CaptionSet, kind: Corruption
 ) -> Mapping[tuple[str, int], list[CorruptedPair]]:
-    """What rules make of each caption: some likelier than it is, and as many that are less so."""
-    made = (_suggest_nouns if kind == "noun" else RULES[kind])(captions)
-    found = grouped((one.caption, one) for one in made)
-    drawn = {
-        key: random.Random(f"{kind} {key}").sample(made, min(_LOOKED_AT, len(made)))
-        for key, made in found.items()
+    """Some of what rules make of each caption."""
+    made = grouped((one.caption, one) for one in RULES[kind](captions))
+    return {
+        key: random.Random(f"{kind} {key}").sample(own, min(_LOOKED_AT, len(own)))
+        for key, own in made.items()
     }
-    texts = list({text for own in drawn.values() for one in own for text in (one.true, one.false)})
-    known = dict(zip(texts, load_ngrams().mean_log_probabilities(texts).tolist(), strict=True))
-    for key, own in drawn.items():
-        true = known[own[0].true]
-        likelier = [one for one in own if known[one.false] > true]
-        found[key] = likelier[:_A_SIDE] + [one for one in own if known[one.false] <= true][:_A_SIDE]
-    return found
-
-
-def _suggest_nouns(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """What a model may choose from: nouns and deeds that no reference means, fitting or not."""
-    deeds: dict[str, Counter[Tokens]] = defaultdict(Counter)
-    told = captions.captions
-    places = [(caption, *deed) for caption in told for deed in deeds_of(caption.tokens)]
-    for caption, start, end, form in places:
-        deeds[form][caption.tokens[start:end]] += 1
-    for caption, start, end, form in places:
-        clip, verb = caption.clip, caption.tokens[end - 1]
-        for deed, count in deeds[form].items():
-            noun, same = nouns().get(deed[0]), deed[-1] == verb
-            meant = noun is None and meaning_of(deed[0]) in clip.meanings
-            heard = clip.words & excluding(noun.family) if noun else meant
-            if count > 1 and not heard and (same or meaning_of(deed[-1]) not in clip.meanings):
-                yield caption.replaced("noun", start, end, deed)
-    for caption in captions.captions:
-        for start, own in enumerate(map(nouns().get, caption.tokens)):
-            for other in unlike(own) if own else ():
-                if not caption.clip.words & excluding(other.family):
-                    yield caption.replaced("noun", start, start + 1, (other.word,))
 
 
 def _questions(tasks: Iterable[CorruptedPair]) -> Benchmark:

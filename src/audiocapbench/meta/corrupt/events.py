@@ -197,10 +197,9 @@ def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
             others = _other_times(before, clause, joint)
             if not others or not all(events) or events[0] & events[1]:
                 continue
-            # No other reference that tells both tells another time; what only one tells in turn
-            # may be heard at once.
+            # All others that tell both tell this time, and one does: one person may be mistaken.
             told, alone = _told_orders(caption, *events), len(caption.clip.references) == 1
-            if told == {own} or (not told and (alone or own == _TOGETHER)):
+            if alone or told == {own}:
                 end = len(_joined(clauses[:place])) + len(clause.joint)
                 for other in others:
                     yield caption.replaced("attribute", end - len(joint), end, other)
@@ -217,8 +216,6 @@ def _other_times(before: Clause, clause: Clause, joint: Tokens) -> tuple[Tokens,
         # "After leaves are rustling" reads odd.
         steady = joint == ("with",) or not AUXILIARIES.isdisjoint(clause.tokens)
         return (then,) if steady else (_BEFORE, _AFTER, then)
-    if joint == _FOLLOWED or (joint in _ORDERED and clause.form == GERUND):
-        return (("with",),)
     finite = clause.form == FINITE and joint in _ORDERED | {_AFTER}
     back = _BEFORE if joint == _AFTER else _AFTER
     return (("while",), ("as",), back) if finite else ()

@@ -138,7 +138,7 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
             # "People at a table are talking": the table does not talk, nor what is hit; nothing
             # drops with "the rain drops".
             leading = _BEFORE_GERUNDS if form.startswith(_GERUND) else frozenset[str]()
-            other = lead in verb_forms() or lead in _NO_CLAUSE - leading
+            other = lead in verb_forms() or lead.endswith("ing") or lead in _NO_CLAUSE - leading
             named = before in _LEADING_NOUN and not other
             # "Doors and shutters are creaking": nor does what is only listed.
             listed = before == "and" and lead not in verb_forms() and _is_source(lead)
