@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -34,13 +33,13 @@ from audiocapbench.data.folder import METADATA_FILES, TABLE, Folder, why_outside
 from audiocapbench.data.row import MetadataRow, read_references
 from audiocapbench.data.toml_file import read_toml
 from audiocapbench.errors import BenchmarkError, DatasetError, NotHereError, did_you_mean
-from audiocapbench.files import write_file
+from audiocapbench.files import shipped_place, write_file
 from audiocapbench.metrics.choice import CHOICE
 
 FILE_ENDING = ".toml"
 NEW = "benchmark.toml"
 _TAKEN = ("demo", AUDIOCAPBENCH, CUSTOM_NAME, CAPTION, QA)
-_SHELF = files("audiocapbench.benchmarks").joinpath("shelf")
+_SHELF = shipped_place("audiocapbench.benchmarks", "shelf")
 _OF_A_FILE = re.compile(r"(.+\.py(?=:)|.+\.toml$)")
 
 
@@ -53,8 +52,7 @@ def find_file(name: str) -> Path | None:
 @cache
 def shelf() -> dict[str, Path]:
     """The shipped files by the names of their benchmarks."""
-    found = sorted(Path(str(_SHELF)).glob(f"*{FILE_ENDING}"))
-    return {one.stem: one for one in found}
+    return {one.stem: one for one in sorted(_SHELF.glob(f"*{FILE_ENDING}"))}
 
 
 def published_results(
@@ -273,7 +271,7 @@ def write_new(folder: Path, *, force: bool = False) -> Path:
         raise DatasetError(f"{folder}: has {what}; name one with data.table in {NEW}")
     name = re.sub("[^a-z0-9._-]+", "-", folder.resolve().name.lower()).strip("-._") or "mine"
     table = "" if has_metadata else f"table = {json.dumps(tables[0])}\n"
-    text = _SHELF.joinpath("new.txt").read_text("utf-8")
+    text = (_SHELF / "new.txt").read_text("utf-8")
     text = text.replace("{name}", name).replace("{table}", table)
     write_file(path, text.replace("{expected}", ""))
     try:

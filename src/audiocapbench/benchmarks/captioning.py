@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Unpack
 
@@ -17,6 +16,7 @@ from audiocapbench.data import Sample, open_folder
 from audiocapbench.data.categories import CATEGORIES, fold_categories, fold_category
 from audiocapbench.data.folder import Folder
 from audiocapbench.errors import BenchmarkError
+from audiocapbench.files import shipped_place
 from audiocapbench.metrics.shipped import read_lists
 
 AUDIOCAPBENCH = "audiocapbench"
@@ -62,7 +62,7 @@ def load_demo() -> Benchmark:
 
 
 def demo_clips() -> Path:
-    return Path(str(files("audiocapbench.benchmarks").joinpath("demo_clips")))
+    return shipped_place("audiocapbench.benchmarks", "demo_clips")
 
 
 def load_audiocapbench(

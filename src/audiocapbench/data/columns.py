@@ -133,10 +133,13 @@ def under_roles(
     fields: Mapping[str, Any], names: Mapping[str, str], kept: Container[str] = ()
 ) -> dict[str, Any]:
     """Fields by role; one column may stand for several, and some are ``kept`` as they are, too."""
-    others = {role: name for role, name in names.items() if role != name}
-    left = {name for name in others.values() if name not in kept and names.get(name) != name}
-    found = {name: one for name, one in fields.items() if name not in left}
-    return found | {role: fields[name] for role, name in others.items()}
+    found = dict(fields)
+    for name in names.values():
+        if name not in names and name not in kept:
+            found.pop(name, None)
+    for role, name in names.items():
+        found[role] = fields[name]
+    return found
 
 
 def _is_numbers(value: Any) -> bool:

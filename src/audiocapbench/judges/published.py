@@ -9,11 +9,11 @@ import json
 import re
 from dataclasses import replace
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any, Literal
 
 from audiocapbench.data.categories import fold_category
 from audiocapbench.errors import JudgeError, ReplyError
+from audiocapbench.files import shipped_place
 from audiocapbench.judges.contract import (
     MAX_SCORE,
     REASONING,
@@ -44,7 +44,7 @@ _MECAT = {
 @cache
 def prompts_in(name: str) -> tuple[str, dict[str, Any]]:
     """A file of ``prompts``: its text, word for word, and what it says."""
-    text = files("audiocapbench.judges").joinpath(f"prompts/{name}.json").read_text("utf-8")
+    text = shipped_place("audiocapbench.judges", f"prompts/{name}.json").read_text("utf-8")
     return text, json.loads(text)
 
 
