@@ -396,6 +396,17 @@ def test_several_rows_of_one_file_are_captions_of_one_clip(tmp_path: Path) -> No
     assert entry.row.references == ["A dog.", "It barks."]
 
 
+def test_a_mark_of_what_is_missing_is_no_caption_of_a_folder(tmp_path: Path) -> None:
+    write_tone(tmp_path / "a.wav")
+    table = tmp_path / "metadata.csv"
+    table.write_text("file_name,caption\na.wav,A dog.\na.wav,nan\n")
+    (entry,) = open_folder(tmp_path).entries
+    assert entry.row.references == ["A dog."]
+    table.write_text("file_name,caption\na.wav,nan\n")
+    with pytest.raises(InvalidDataError, match=r"line 2: references: is missing or blank"):
+        open_folder(tmp_path)
+
+
 def test_metadata_of_folders_below_is_read_where_the_folder_itself_has_none(tmp_path: Path) -> None:
     for number, part in enumerate(("test", "train")):
         write_tone(tmp_path / part / "a.wav", 200 + 50 * number)

@@ -245,7 +245,7 @@ def _leave_out_missing(
 ) -> list[Problem]:
     """Leave out references that are marks of none, say how many with those ``lost`` before, and
     return a problem for each clip that has no others."""
-    for key, (where, fields) in list(found.items()) if reading.guesses else ():
+    for key, (where, fields) in list(found.items()):
         there = [one for one in fields["references"] if not is_missing(one) and str(one).strip()]
         lost += len(fields["references"]) - len(there)
         if fields["references"] and not there:
