@@ -15,6 +15,7 @@ import functools
 import gc
 import importlib
 import json
+import multiprocessing
 import os
 import runpy
 import select
@@ -216,7 +217,7 @@ class _Server:
 
     def __init__(self) -> None:
         self._asking, asked = socket.socketpair()
-        self._lock = threading.Lock()
+        self._lock = multiprocessing.Lock()  # forks of the tests ask it too
         with asked:
             self._process = subprocess.Popen(
                 [sys.executable, __file__, str(asked.fileno())],
@@ -241,6 +242,7 @@ class _Server:
 
 
 _server = functools.cache(_Server)
+start = _server
 
 
 class _Ending:
