@@ -374,8 +374,6 @@ def test_turns_of_speakers_and_voices_alone_are_those_of_their_packages(
         ("speech[threshold=7]", "threshold is 7"),
         ("tags[window=0]", "window is 0"),
         ("tags[window=inf]", "window is inf"),
-        ("tags[batch=0]", "batch is 0"),
-        ("tags[batch=1.5]", "batch is 1.5, and not a whole number"),
     ],
 )
 def test_options_out_of_range_are_refused(written: str, words: str) -> None:

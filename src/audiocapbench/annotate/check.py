@@ -162,20 +162,15 @@ def verified(context: StageContext, model: Model, asked: Mapping[str, str]) -> d
 
 def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, str]:
     """Clips whose caption an earlier clip has, too, or nearly; the first of each kind stays."""
-    clips, plain = list(captions), {clip: plain_words(text) for clip, text in captions.items()}
-    vectors = load().encode(list(captions.values())) if clips else np.zeros((0, 1))
+    clips, texts = list(captions), list(map(plain_words, captions.values()))
+    vectors = load().encode(texts) if clips else np.zeros((0, 1))
     found: dict[str, str] = {}
-    first: dict[str, str] = {}
     for start in range(0, len(clips), _BLOCK):
-        alike = vectors[start : start + _BLOCK] @ vectors[: start + _BLOCK].T >= threshold
+        alike = vectors[start : start + _BLOCK] @ vectors[: start + _BLOCK].T >= threshold - 1e-6
         for row, place in zip(alike, range(start, len(clips)), strict=False):
-            clip = clips[place]
-            same = first.setdefault(plain[clip], clip)
             before = (clips[one] for one in np.flatnonzero(row[:place]))
-            if same != clip:
-                found[clip] = same
-            elif (other := next((one for one in before if one not in found), None)) is not None:
-                found[clip] = other
+            if (other := next((one for one in before if one not in found), None)) is not None:
+                found[clips[place]] = other
     return found
 
 

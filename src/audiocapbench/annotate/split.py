@@ -163,13 +163,13 @@ def split(
 
 def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:
     """Leave out what an earlier command wrote and this one would write otherwise."""
-    places, files = {key: place for place, key in enumerate(wanted)}, set()
+    rows = {key: {**row, "position": at} for at, (key, row) in enumerate(wanted.items())}
+    files = {str(row["file_name"]) for row in wanted.values()}
     for key, one in list(ledger.clips.items()):
-        own = {name: value for name, value in one.items() if name != "duration_s"}
-        if key not in wanted or own != {**wanted[key], "position": places[key]}:
-            files.add(str(ledger.clips.pop(key)["file_name"]))
-    for name in files - {str(row["file_name"]) for row in wanted.values()}:
-        (ledger.root / name).unlink(missing_ok=True)
+        if {**rows.get(key, {}), "duration_s": one["duration_s"]} != one:
+            del ledger.clips[key]
+            if one["file_name"] not in files:
+                (ledger.root / one["file_name"]).unlink(missing_ok=True)
 
 
 def _published(one: KeptClip, kind: MecatPart) -> dict[str, dict[str, Any]]:

@@ -148,20 +148,16 @@ def set_up(names: Sequence[str]) -> ExpertPanel:
         experts.append(_create(LISTENER, {}))
         good.append(LISTENER)
     for separate in [one for one in experts if one.name == "separate"]:
-        alone = _module("checkpoints").SeparatedExpert
+        alone = import_module(f"{__name__}.checkpoints").SeparatedExpert
         spoken = [one for one in experts if one.name == "speech" or one.domains == "S"]
         experts = [alone(one, separate) if one in spoken else one for one in experts]
     return ExpertPanel(tuple(experts), not_run, tuple(good))
 
 
-def _module(name: str) -> Any:
-    return import_module(f"audiocapbench.annotate.experts.{name}")
-
-
 def _create(name: str, options: Options) -> Expert:
     if name in (*ADDS, LISTENER):
         wraps = name in ("tags", "classify", "diarize", "separate")
-        module = _module("checkpoints" if wraps else "built_in")
+        module = import_module(f"{__name__}.{'checkpoints' if wraps else 'built_in'}")
         expert: Expert = getattr(module, f"{name.title()}Expert")(options)
         return expert
     check_known("expert", name, [*ADDS, *sorted(plugins("experts"))], AnnotationError)

@@ -31,7 +31,7 @@ from audiocapbench.models.checkpoint import folder_digest, loading, snapshot
 
 DEFAULT = "mispeech/ced-base"
 _YES_NO = {"yes": True, "no": False}
-_KEPT, _LEAST, _SHORTEST_S = 8, 0.05, 1.0
+_KEPT, _LEAST, _BATCH = 8, 0.05, 32
 _KINDS = {"single_label_classification": "one", "multi_label_classification": "many"} | {
     "regression": "value"
 }
@@ -65,11 +65,11 @@ class ClassifyExpert:
 
     Options: ``model`` (a folder or a name on the hub), ``task`` (what it is about, by which its
     findings are called), ``kind`` (one label, many or values, where its config does not say),
-    ``window`` in seconds, ``batch``, ``download`` and ``trust``.
+    ``window`` in seconds, ``download`` and ``trust``.
     """
 
     name, needs, domains = "classify", "torch, transformers and a classifier", ""
-    _longest_s, _unsaid = 30.0, "one"
+    _longest_s, _shortest_s, _unsaid = 30.0, 1.0, "one"
 
     def __init__(self, options: Options) -> None:
         task = options.pop("task", "") if self.name == "classify" else ""
@@ -80,10 +80,7 @@ class ClassifyExpert:
         package_version(self.name, "torch", extra="local")
         packages = package_version(self.name, "transformers", extra="local")
         self._window_s = number(options, "window", self._longest_s, 0.1, 60)
-        batch = number(options, "batch", 32, 1, 1e6)
-        if not batch.is_integer():
-            raise ValueError(f"batch is {batch:g}, and not a whole number")
-        self._batch, self._weights = int(batch), _Weights(self.name, options, "config.json")
+        self._weights = _Weights(self.name, options, "config.json")
         config = json.loads((self._weights.folder / "config.json").read_text("utf-8"))
         labels = {int(key): str(one) for key, one in (config.get("id2label") or {}).items()}
         self._names = [labels[place] for place in sorted(labels)]
@@ -112,7 +109,7 @@ class ClassifyExpert:
         cut = [self._cut(clip.mono(rate), rate) for clip in clips]
         found: list[list[float]] = []
         for _, same in groupby((row for some in cut for row in some), len):
-            while rows := list(islice(same, self._batch)):
+            while rows := list(islice(same, _BATCH)):
                 given = extractor(rows, sampling_rate=rate, return_tensors="pt")
                 with torch.inference_mode():
                     inputs = {name: one.to(device) for name, one in given.items()}
@@ -124,8 +121,8 @@ class ClassifyExpert:
         return [self._document(list(islice(left, len(own))), own) for own in cut]
 
     def _cut(self, mono: Samples, rate: int) -> list[Samples]:
-        """Windows; what is shorter than a second is looped until it is one."""
-        window, least = round(self._window_s * rate), round(_SHORTEST_S * rate)
+        """Windows; what is shorter than the model needs, or a window, is looped until it is not."""
+        window, least = round(self._window_s * rate), round(self._shortest_s * rate)
         parts = (mono[at : at + window] for at in range(0, len(mono), window))
         return [np.resize(one, max(len(one), min(window, least))) for one in parts]
 
@@ -162,12 +159,7 @@ class TagsExpert(ClassifyExpert):
     """Labels of every two seconds, by any audio classifier of transformers; CED by default."""
 
     name = "tags"
-    _longest_s, _unsaid = 2.0, "many"
-
-    def _cut(self, mono: Samples, rate: int) -> list[Samples]:
-        """Windows; the last one of a clip is looped until it is full."""
-        window = round(self._window_s * rate)
-        return [np.resize(mono[at : at + window], window) for at in range(0, len(mono), window)]
+    _longest_s, _shortest_s, _unsaid = 2.0, 60.0, "many"
 
     def _document(
         self, windows: Sequence[Sequence[float]], cut: Sequence[Samples]
