@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -35,7 +36,7 @@ from audiocapbench.models.model import without_audio
 from audiocapbench.plugins import plugins
 from audiocapbench.store.cache import Finding, StageRecord
 
-_BLOCK, _COMPARED, _OTHERS, _SHOWN, _MOST_READ = 1024, 256, 6, 120, 32
+_BLOCK, _OTHERS, _SHOWN, _MOST_READ = 1024, 6, 120, 32
 _DUPLICATE, _VERIFIED, _SIMILARITY = "near-duplicate", "verified", "similarity"
 _COHERENCE = "coherence"
 KINDS = {
@@ -225,28 +226,19 @@ def clap_margins(
     if len(captions) <= _OTHERS:
         left = f"{len(captions)} captions are left"
         raise MetricError(f"{left}, and each is compared with {_OTHERS} others")
-    name = parse_name(clap)
+    name, root = parse_name(clap), context.root
     encoder = load_encoder(name.name, name.options)
-    start, clips, root, progress = 0, list(captions), context.root, context.progress
-    embedder = Embedder(
-        encoder,
-        Cutting(encoder.windows),
-        store=context.store,
-        progress=lambda done, _: progress("clips compared", start + done, len(clips)),
-    )
-    texts = dict(zip(clips, embedder.encode(list(captions.values())), strict=True))
-    for place, clip in enumerate(clips):
-        if place % _COMPARED == 0:
-            start = place
-            some = [root / one for one in clips[start : start + _COMPARED]]
-            sounds, missing = embedder.clips(some)
-            for path, reason in missing.items():
-                raise MetricError(f"{path.name} cannot be read any more ({reason})")
+    watch = partial(context.progress, "clips compared")
+    embedder = Embedder(encoder, Cutting(encoder.windows), store=context.store, progress=watch)
+    texts = dict(zip(captions, embedder.encode(list(captions.values())), strict=True))
+    sounds, missing = embedder.clips([root / one for one in captions])
+    for path, reason in missing.items():
+        raise MetricError(f"{path.name} cannot be read any more ({reason})")
+    for clip in captions:
         sound = sounds[root / clip][0]
         sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
-        drawn = _drawn(clips, clip, seed, _OTHERS)
+        drawn = _drawn(captions, clip, seed, _OTHERS)
         others = np.array([float(sound @ texts[one]) for one in drawn[:_OTHERS]])
         spread = 0.01 if unit == "points" else max(float(others.std(ddof=1)), 1e-9)
         own, wrong = (float(sound @ texts[one]) - float(others.mean()) for one in (clip, drawn[-1]))
         yield clip, own / spread, wrong / spread
-    progress("clips compared", len(clips), len(clips))

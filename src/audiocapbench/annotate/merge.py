@@ -140,15 +140,12 @@ def read_annotation(reply: str) -> Annotation:
     try:
         found = dict(_reply_model().model_validate(objects[0]))
     except pydantic.ValidationError as error:
-        names = {name: _printed(name) for name in _reply_model().model_fields}
-        wrong = problems_of(error, "", names, {"extra_forbidden": "is no field of Step 4"})
+        wrong = problems_of(error, "", field_names(), {"extra_forbidden": "is no field of Step 4"})
         problems = sorted(f"{shown(one.field)}: {one.what}" for one in wrong)
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise ReplyError("; ".join(problems[:_SHOWN]) + more) from None
-    questions = [
-        {part: found[f"qa-pair-{number}-{part}"] for part in _PARTS}
-        for number in range(1, QUESTIONS + 1)
-    ]
+    pairs = [f"qa-pair-{number}" for number in range(1, QUESTIONS + 1)]
+    questions = [{part: found[f"{pair}-{part}"] for part in _PARTS} for pair in pairs]
     return Annotation(
         confidence=found["confidence"],
         conflicts=found["possible-conflicts"],
@@ -161,9 +158,9 @@ def read_annotation(reply: str) -> Annotation:
     )
 
 
-def field_names() -> list[str]:
-    """Every field that a reply must have, as the prompt writes them."""
-    return [_printed(name) for name in _reply_model().model_fields]
+def field_names() -> dict[str, str]:
+    """Every field that a reply must have, as the prompt writes it."""
+    return {name: _printed(name) for name in _reply_model().model_fields}
 
 
 def _printed(name: str) -> str:
@@ -180,7 +177,7 @@ def _key(name: str) -> str:
 def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
     """Have what experts said merged, clip by clip, as far as it has not been."""
     heard = context.passed("hear")
-    found, fields = context.findings(heard), ", ".join(field_names())
+    found, fields = context.findings(heard), ", ".join(field_names().values())
     (rules, _), (frame, _) = prompt("mecat_merge"), prompt("input")
     asked = {}
     for clip, record in heard.items():
@@ -218,20 +215,23 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
                     repeated[clip] = again
         said |= repeated.items()
         questions = context.questions(f"repair-{turn + 1}", repeated)
-    cost, hashes = total_cost(costs), {name: prompt(name)[1] for name in _PROMPTS}
+    cost = total_cost(costs)
     settings = {"llm": model.name, "parameters": dict(model.parameters), "repairs": repairs}
-    settings |= {"prompts": hashes, "cost_usd": cost}
+    settings |= {"prompts": _hashes(), "cost_usd": cost}
     left_out = context.keep("merge", [records[clip] for clip in asked], settings)
     good = sum(one.status == "ok" for one in records.values())
     document = {"clips": len(records), "merged": good, "asked": rounds, "cost_usd": cost}
     return StageResult(document | {"left_out": left_out}, good == len(records))
 
 
+def _hashes() -> dict[str, str]:
+    return {name: prompt(name)[1] for name in _PROMPTS}
+
+
 def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord:
     """What a reply comes to: an annotation, or a status with its reason."""
     reply = outcome.reply
-    document: dict[str, Any] = {"llm": model.name, "asked": turn + 1}
-    document["prompts"] = {name: prompt(name)[1] for name in _PROMPTS}
+    document = {"llm": model.name, "asked": turn + 1, "prompts": _hashes()}
     if reply.status is not Status.OK:
         reason = reply.error or "no reason given"
         return StageRecord(clip, "merge", str(reply.status), document, f"{reply.status}: {reason}")

@@ -216,24 +216,17 @@ def _datasheet(
     place = PackageLoader("audiocapbench.annotate", "")
     pages = Environment(loader=place, trim_blocks=True, lstrip_blocks=True)  # noqa: S701  # Markdown
     pages.filters |= {"md": markdown, "json": json.dumps}
-    about = [one.heard["about"] for one in clips]
-    licences = Counter(one.get("licence", "not given") for one in about)
-    rows = survival(context, ORDER, KINDS)
+    rows, told, records = survival(context, ORDER, KINDS), context.settings, context.passed("merge")
     steps = Table("From the folder to here", rows, ("step", "left", "went"))
-    reasons = [(one["step"], *own) for one in rows for own in one["reasons"].items()]
-    told = dict(context.settings)
-    rows_tried = told["check"].get("self_test", ())
-    tried = self_test_table(rows_tried)
-    records = context.passed("merge")
+    tried = told["check"].get("self_test", ())
     experts, domains, models = Counter[str](), Counter[str](), Counter[str]()
     for one in clips:
-        heard, made = one.heard["experts"], records[one.id].document
-        experts.update(f"{by['signature']}: {by['status']}" for by in heard.values())
-        evidence = one.heard["evidence"]
+        made, evidence = records[one.id].document, one.heard["evidence"]
+        experts.update(f"{by['signature']}: {by['status']}" for by in one.heard["experts"].values())
         used = json.dumps(evidence.get("decided_by") or evidence["thresholds"])
         by = evidence["by"]
-        domains.update([by if by == "metadata" else f"{by}, thresholds {used}"])
-        models.update([f"{made['llm']}, prompts (SHA-256) {json.dumps(made['prompts'])}"])
+        domains[by if by == "metadata" else f"{by}, thresholds {used}"] += 1
+        models[f"{made['llm']}, prompts (SHA-256) {json.dumps(made['prompts'])}"] += 1
     paid = [
         one.cost_usd
         for one in context.store.runs()
@@ -243,16 +236,16 @@ def _datasheet(
     return pages.get_template("datasheet.md").render(
         name=out.resolve().name,
         version=VERSION,
-        tables=markdown_text([*_tables(clips), steps, tried]).rstrip(),
-        told=told | {"check": {**told["check"], "self_test": "above"}},
+        tables=markdown_text([*_tables(clips), steps, self_test_table(tried)]).rstrip(),
+        told=told,
         made={"Expert": experts, "Domain by": domains, "Merged by": models},
-        reasons=reasons,
-        noticed=f"{rows_tried[-1]['recall'] or 0:.0%}" if rows_tried else "none",
+        reasons=[(one["step"], *own) for one in rows for own in one["reasons"].items()],
+        noticed=f"{tried[-1]['recall'] or 0:.0%}" if tried else "none",
         unfiltered=told["check"].get("not_run", {}).get("similarity"),
         rounds=sorted(Counter(one.document["asked"] for one in records.values()).items()),
         costs=paid,
         licence=licence,
-        licences=licences.most_common(),
+        licences=Counter(one.heard["about"].get("licence", "not given") for one in clips).items(),
     )
 
 
