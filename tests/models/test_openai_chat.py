@@ -190,11 +190,12 @@ def test_what_is_no_caption_has_a_status_of_its_own(
     assert json.loads(reply.raw or "")["choices"] == body["choices"]
 
 
+@pytest.mark.parametrize("status", [400, 200])
 def test_a_filter_that_answers_with_an_error_is_filtered_not_failed(
-    server: OpenAIServer, asked: Question
+    server: OpenAIServer, asked: Question, status: int
 ) -> None:
     said = {"error": {"message": "policy", "code": "content_policy_violation", "type": "x"}}
-    server.plan = Plan([faults.status(400, json.dumps(said).encode())])
+    server.plan = Plan([faults.status(status, json.dumps(said).encode())])
     [reply] = ask(model(), asked)
     assert reply.status is Status.FILTERED
     assert "policy" in (reply.error or "")

@@ -143,6 +143,9 @@ def completion_reply(body: Any, remote: RemoteModel) -> Reply:
     """Read a chat completion; text is as it came."""
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
         if told := json_object(json_object(body).get("error")):
+            said, code, _ = _told_words(told)
+            if code.lower() in _FILTER_CODES:
+                return _filtered(told, said, remote)
             failure = _told_error(told, remote)
             # An error that has no status came with 200, as answers do; who throttles bills nothing.
             if isinstance(failure, TransientError) and told.get("code") is None:

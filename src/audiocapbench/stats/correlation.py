@@ -26,17 +26,14 @@ def kendall(
             np.unique(one[groups == group], return_inverse=True)[1] for one in (first, second)
         )
         both = left * len(right) + right
-        own, other, same = (_tied(one) for one in (left, right, both))
+        # How many pairs, in either order and with themselves, are of one code.
+        ties = (np.unique(one, return_counts=True)[1] for one in (left, right, both))
+        own, other, same = (int((one**2).sum()) for one in ties)
         pairs = len(left) ** 2
         # Those that agree, less those that do not, over the mean of the pairs that are not tied.
         agreed += pairs - own - other + same - 4 * _out_of_order(right[np.argsort(both)])
         untied += (pairs - own, pairs - other)
     return agreed / float(np.sqrt(untied.prod())) if untied.all() else None
-
-
-def _tied(codes: NDArray[np.int64]) -> int:
-    """How many pairs, in either order and with themselves, are of one code."""
-    return int((np.unique(codes, return_counts=True)[1] ** 2).sum())
 
 
 def _out_of_order(codes: NDArray[np.int64]) -> int:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from json import JSONDecodeError
 from pathlib import Path
 from shlex import quote
@@ -190,6 +191,7 @@ class StoreRepository:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._reading, self._writing = partial(reading, engine), partial(writing, engine)
 
     @property
     def name(self) -> str:
@@ -203,12 +205,6 @@ class StoreRepository:
     def _no_such_run(self, run_id: int) -> StoreError:
         lists = f"'audiocapbench runs{self.option}' lists them"
         return StoreError(f"{self.name} has no run {run_id}; {lists}")
-
-    def _reading(self) -> AbstractContextManager[Connection]:
-        return reading(self._engine)
-
-    def _writing(self, *, alone: bool = False) -> AbstractContextManager[Connection]:
-        return writing(self._engine, alone=alone)
 
     def _fetch(self, query: Select[Any]) -> Sequence[Row[Any]]:
         with self._reading() as connection:
