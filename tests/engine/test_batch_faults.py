@@ -287,6 +287,8 @@ def test_a_verdict_asked_twice_is_counted_once_and_seconds_are_not_known(
         judged = store.judgements(1, JUDGE)
         spent = sum(one.cost_usd or 0 for one in judged)
         spent += sum(one.reply.cost_usd or 0 for one in store.outcomes(1).values())
+        assert store.catalog.typical_latency(MODEL) is None
+        assert store.catalog.typical_latency(JUDGE) is None
     assert f"${spent:.5f}" in ended.err, ended.err
     assert json.loads(ended.out)["runs"][0].get("latency_s") is None
 

@@ -84,8 +84,22 @@ def test_check_says_what_would_be_asked_and_asks_nothing(place: Path) -> None:
     told = json.loads(call(place, "check", "study.toml", "--json").stdout)
     assert told["likely_usd"] == 0
     assert "listener: 8 clips, 2 s of audio" in done.stdout
+    assert "time unknown, it never answered in this store" in done.stdout
     assert call(place, "lock", "study.toml").returncode == 0
     assert not {"out", "audiocapbench.db"} & {one.name for one in place.iterdir()}
+
+
+def test_check_says_how_long_a_study_takes_by_what_answers_took_before(place: Path) -> None:
+    limited = (STUDY + LITTLE).replace("budget", "concurrency = 2\nbudget")
+    (place / "study.toml").write_text(limited)
+    assert call(place, "study.toml").returncode == 0
+    write_folder(place / "tones", 20)
+    with Store.open(str(place / "audiocapbench.db")) as store:
+        took = store.catalog.typical_latency("listener")
+    assert took
+    done = call(place, "check", "study.toml", "--json")
+    assert json.loads(done.stdout)["likely_s"]["listener"] == pytest.approx(12 * took / 2, rel=1e-6)
+    assert "as it answers in this store" in call(place, "check", "study.toml").stdout
 
 
 def test_a_locked_study_refuses_other_data_and_other_models(place: Path) -> None:

@@ -18,6 +18,9 @@ from audiocapbench.table import Column, Findings, Table
 from audiocapbench.table.forms import Format
 
 if TYPE_CHECKING:
+    from audiocapbench.engine import Preview
+    from audiocapbench.judges import Judge
+    from audiocapbench.models import Model
     from audiocapbench.plan import RunPlan
     from audiocapbench.store import Store
     from audiocapbench.study.race import Racer, RaceResult
@@ -304,13 +307,23 @@ def study(
 
 def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: bool) -> None:
     from audiocapbench.engine import Forecast
+    from audiocapbench.rounds import length
 
     previews, budget = list(plan.previews()), plan.asking.budget
     costs = [one.likely_usd for one in previews if one.is_paid]
     unknown = [one.who for one in previews if one.is_paid and one.likely_usd is None]
     unkept = bool(unknown) and budget.is_limited
     forecast = Forecast.of(previews, budget, len(plan.wanted))
+    likely_s = {one.who: _seconds(plan, one) for one in previews if one.questions}
     samples = len(plan.samples)
+
+    def time(who: str) -> str:
+        if plan.asking.batch:
+            return "; within a day, in batches"
+        if (seconds := likely_s[who]) is None:
+            return "; time unknown, it never answered in this store"
+        return f"; about {length(seconds)} as it answers in this store"
+
     facts = {
         "study": study.name,
         "samples": samples,
@@ -322,6 +335,7 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
         "samples_that_fit": forecast.fitting,
         "batches_in_turn": forecast.rounds * forecast.batches,
         "budget": budget.to_dict() if budget.is_limited else None,
+        "likely_s": likely_s,
         "all_prices_known": not unknown,
         "changed_since_lock": changed,
     }
@@ -330,7 +344,7 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
         facts,
         f"{study.name}: {len(plan.models)} models, {samples:,} samples of {plan.subject.name}, "
         f"{len(plan.judges)} judges, metrics {', '.join(plan.metrics)}",
-        *map(str, known),
+        *(f"{one}{time(one.who) if one.questions else ''}" for one in known),
         *(forecast.notes(budget) if costs and not unknown else ()),
         *([] if costs else ["Nothing in it costs money."]),
         *([f"The budget cannot be kept: no price is known for {some(unknown)}."] * unkept),
@@ -340,6 +354,19 @@ def _check_study(study: "Study", plan: "RunPlan", changed: list[str], *, json: b
     if changed:
         say("Another than when it was locked:", *(f"  {one}" for one in changed))
     leave(failed=bool(changed) or unkept)
+
+
+def _seconds(plan: "RunPlan", preview: "Preview") -> float | None:
+    """How long someone's part takes, by what its answers in this store took."""
+    name = preview.who.removeprefix("judge ")
+    took = plan.store.catalog.typical_latency(name)
+    known: list[Model | Judge] = [*plan.models, *plan.judges]
+    asked = next((one for one in known if one.name == name), None)
+    if took is None or asked is None or plan.asking.batch:
+        return None
+    usual: int = getattr(getattr(asked, "model", asked), "concurrency", 1)
+    at_once = plan.asking.rate_limits.concurrency or usual
+    return preview.questions * took / min(preview.questions, at_once)
 
 
 def _run_study(

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Text, delete, func, insert, select
 
 from audiocapbench.data import Clip, Sample
-from audiocapbench.data.outcome import JUDGED, Outcome, total_cost
+from audiocapbench.data.outcome import JUDGED, SCORED, Outcome, total_cost
 from audiocapbench.errors import StoreError
 from audiocapbench.grouping import grouped
 from audiocapbench.signature import Signature
@@ -24,7 +24,7 @@ from audiocapbench.store.connect import StoreRepository
 from audiocapbench.store.ledger import lose
 from audiocapbench.store.records import Dataset, ScorerLine, matching, record_of, row_of
 
-_LOOK_AGAIN_S = 1.0
+_LATEST, _LOOK_AGAIN_S = 500, 1.0
 
 
 class RoundScores(NamedTuple):
@@ -122,6 +122,19 @@ class RunCatalog(StoreRepository):
         """A number of each run that grows with whatever changes in it."""
         rows = self._fetch(select(schema.runs.c.id, schema.runs.c.revision))
         return {row.id: row.revision for row in rows}
+
+    def typical_latency(self, who: str) -> float | None:
+        """Seconds that a model's or judge's latest answers took on average; None for none."""
+        runs, made, judged = schema.runs.c, schema.outcomes.c, schema.judgements.c
+        answers = select(made.latency_s).join(schema.runs, runs.id == made.run)
+        answers = answers.where(runs.model == who, made.status.in_(SCORED), made.latency_s > 0)
+        verdicts = select(judged.latency_s).where(judged.judge == who, judged.latency_s > 0)
+        for query, at in ((answers, made.answered_at), (verdicts, judged.judged_at)):
+            latest = query.order_by(at.desc()).limit(_LATEST).subquery()
+            (row,) = self._fetch(select(func.avg(latest.c.latency_s)))
+            if row[0] is not None:
+                return float(row[0])
+        return None
 
     def dataset(
         self, fingerprint: str, benchmark: str | None = None, ids: Iterable[str] | None = None
