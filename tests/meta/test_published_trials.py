@@ -165,8 +165,11 @@ def test_n_gram_metrics_agree_with_people_as_published(
 
 @pytest.mark.slow
 def test_meteor_1_5_agrees_with_people_as_published(human: PairSet) -> None:
-
     needs_program("java")
     needs("pycocoevalcap")
+    # A quarter of the pairs: what Java takes for all of them is half a minute.
+    few = [pair for pair in human.pairs if pair.type in ("HC", "HI")]
     scorer = create_scorer("metric:meteor_1_5", TrialSettings(protocol="fense"))
-    assert rounded(try_scorer(scorer, human)) == [66.0, 96.4, 90.0, 60.1, 71.7]
+    found = try_scorer(scorer, replace(human, pairs=tuple(few))).groups["type"]
+    accuracies = {kind: one["accuracy"].value or 0.0 for kind, one in found.items()}
+    assert {kind: round(one, 1) for kind, one in accuracies.items()} == {"HC": 66.0, "HI": 96.4}
