@@ -237,7 +237,7 @@ def test_too_few_samples_for_an_interval_are_said(store: Store, tmp_path: Path) 
     assert f"left out for fewer than {FEWEST_FOR_INTERVAL} samples" in page
     board = board_of(store, [run])
     assert board["estimates"][0][0]["interval"] is None
-    assert [*board["views"].values()][1]["estimates"][board["headline"]][0]["interval"] is None
+    assert list(board["views"].values())[1]["estimates"][board["headline"]][0]["interval"] is None
     enough = made_samples(FEWEST_FOR_INTERVAL)
     made = MadeRun("made/more", scores={"rouge_l": {one.id: 0.5 for one in enough}})
     page = page_of(store, [put_run(store, made, enough)], tmp_path)

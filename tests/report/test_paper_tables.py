@@ -135,7 +135,7 @@ def test_figures_and_the_page_show_published_models_beside_runs(store: Store) ->
     data = gather(stored_tables(store, [number]), published=True)
     shown = board_document(store, data, "T")
     bars = overall_bars(shown)
-    cells = [*shown.views.values()][1].estimates[shown.headline]
+    cells = list(shown.views.values())[1].estimates[shown.headline]
     assert [len(bars), len(tradeoff_points(shown)), len(cells)] == [14, 14, 14]
     assert all(cells)
     labels = [bar.label for bar in bars]
