@@ -114,7 +114,7 @@ def test_every_answer_score_and_status_is_in_the_data(tmp_path: Path) -> None:
             outcome, answer = store.outcomes(run.id)[clip["id"]], clip["answers"][row]
             assert answer["text"] == outcome.reply.text
             assert answer["status"] == str(outcome.reply.status)
-            assert answer["scores"][number] == scores[clip["id"]]
+            assert answer["scores"][number] == pytest.approx(scores[clip["id"]], abs=1e-6)
             assert len(page.blocks[f"sound-{clip['sound']}"]) > 1000
             notes.append(answer["note"])
     assert any("not scored against itself" in text for text in notes)

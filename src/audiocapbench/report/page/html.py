@@ -84,7 +84,7 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
     read = [
         (
             run.table.outcomes,
-            [run.table.sample_scores(one).values for one in data.scorers],
+            [_rounded(run.table.sample_scores(one).values) for one in data.scorers],
             {judge: judge_words(run.table, judge) for judge in run.table.judgements},
         )
         for run in data.runs
@@ -109,6 +109,11 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
         "clips": clips,
     }
     return packed(facts)
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    """As exact as a page shows and sorts by; all digits would make it half as large again."""
+    return {key: round(value, 6) for key, value in values.items()}
 
 
 def clip_document(sample: Sample) -> dict[str, Any]:
