@@ -156,8 +156,6 @@ _PLACEHOLDER = 0x7FFF0000
 
 
 class AudioInfo(NamedTuple):
-    """How long a clip is, and of what shape."""
-
     duration_s: float
     rate: int
     channels: int
@@ -299,8 +297,6 @@ def _next(reader: "Reader", where: str) -> Samples:
 
 
 class _SoundFileReader:
-    """What libsndfile reads."""
-
     def __init__(self, source: Source, where: str) -> None:
         import soundfile
 

@@ -39,7 +39,6 @@ class Waveform:
 
     @property
     def duration_s(self) -> float:
-        """Length in seconds."""
         return len(self.samples) / self.rate
 
     @property
@@ -111,7 +110,6 @@ class Mix(NamedTuple):
         return cls(tuple(chosen), f"{what}; heard by channel {numbers}")
 
     def down(self, samples: Samples) -> Samples:
-        """A block as one channel."""
         mean: Samples
         samples = samples[:, self.channels] if self.channels else samples
         if samples.shape[1] == 2:

@@ -287,7 +287,6 @@ class Budget:
             )
 
     def look(self, store: Store) -> None:
-        """Read how all others stand."""
         self.others = store.ledger.standing(self.scope)
         if self._earlier_usd is None:
             self._earlier_usd = self.others.spent_usd
@@ -393,7 +392,6 @@ class Budget:
         return usd <= min(self._left) + self.limit_usd * (ROUNDING - 1)
 
     def refuse(self, asked: str, expected: float) -> None:
-        """Say why a question is not asked."""
         needs = f"asking {asked} would likely cost {dollars(expected)}"
         aside = round(self.limit_usd - min(self._left) - self.spent_usd, 12)
         words = f"a budget of {self.limit} is too small: {needs}; allow more"

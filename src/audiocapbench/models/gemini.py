@@ -164,8 +164,6 @@ class Gemini(HttpModel):
                     await self.fetch("DELETE", path)
 
     async def upload(self, file: IO[bytes], size: int, mime_type: str) -> Json:
-        """Store a file at Google's, and say what is known of it."""
-
         async def pieces() -> AsyncIterator[bytes]:
             while piece := file.read(_PIECE):
                 yield piece
@@ -242,8 +240,6 @@ class VertexGemini(Gemini):
 
 
 class GeminiBatches(OpenAIBatches):
-    """Batches of one model; a batch's mark is its display name."""
-
     line = b'{"key": "%b", "request": %b}\n'
     most_lines, most_bytes = 2_000, 1_000_000_000
     listed, id, marked, paging = "operations", "name", "displayName", ("pageSize", "pageToken")

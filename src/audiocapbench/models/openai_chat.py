@@ -284,8 +284,6 @@ class ChatModel(HttpModel):
 
 
 class OpenAIChat(ChatModel):
-    """A model of OpenAI's own."""
-
     limit_name = "max_completion_tokens"
     with_audio: Mapping[str, Any] = {"modalities": ["text"]}
 

@@ -163,7 +163,6 @@ class PublishedModel(ModelVariant):
 
 @cache
 def built_in_providers() -> dict[str, Provider]:
-    """The records of the providers that come with this package, by name."""
     places = [place.split(".") for place in _RECORDS]
     records = [getattr(import_module(f"audiocapbench.models.{one}"), name) for one, name in places]
     return {record.name: record for record in records}

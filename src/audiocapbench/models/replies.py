@@ -207,7 +207,6 @@ def _told_words(told: Any) -> tuple[str, str, str]:
 
 
 def streamed_reply(content: bytes, remote: RemoteModel) -> Reply:
-    """Read a chat completion that came as a stream of events."""
     chunks = []
     for chunk in _events(content):
         if told := json_object(chunk).get("error"):
@@ -324,7 +323,6 @@ def json_object(value: Any) -> Json:
 
 
 def json_objects(value: Any) -> list[Json]:
-    """The objects of a list, if it is one."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 

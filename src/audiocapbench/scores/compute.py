@@ -136,7 +136,6 @@ class Group:
         return self.part([not aggregation.null(sample) for sample in self.samples])
 
     def part(self, kept: Iterable[bool]) -> "Group":
-        """Some of its samples."""
         chosen = list(kept)
         samples, clips = compress(self.samples, chosen), compress(self.clips, chosen)
         return Group(tuple(samples), tuple(clips), self.aggregation)

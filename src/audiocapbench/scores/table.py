@@ -410,12 +410,10 @@ class TableReader:
         return table
 
     def read_together(self, runs: Sequence[Run]) -> RunTable:
-        """The table of a run, or of repeats as one."""
         tables = [self.read(run) for run in runs]
         return tables[0] if len(tables) == 1 else RepeatedTable(tables)
 
     def read_repeats(self, run: Run) -> RunTable:
-        """The table of a run and its repeats as one."""
         alike = [line.id for line in self._store.runs() if line.model == run.model]
         for own in repeats(map(self._store.run, alike)):
             if run in own:

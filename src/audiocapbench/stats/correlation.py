@@ -142,7 +142,6 @@ class Coefficient(NamedTuple):
         return "–" if self.value is None else f"{self.value:.2f}{span}"
 
     def fields(self, name: str) -> dict[str, Any]:
-        """For a JSON object."""
         return {name: self.value, f"{name}_ci": self.interval}
 
 

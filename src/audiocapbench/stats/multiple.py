@@ -21,7 +21,6 @@ class Correction(StrEnum):
 
     @property
     def words(self) -> str:
-        """Its name, for people."""
         return "Benjamini and Hochberg" if self is Correction.BH else self.capitalize()
 
 

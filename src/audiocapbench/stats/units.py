@@ -86,7 +86,5 @@ def student(freedom: float) -> float:
 
 
 class Interval(NamedTuple):
-    """A confidence interval."""
-
     low: float
     high: float

@@ -257,7 +257,6 @@ def _held(*columns: Any) -> Select[Any]:
 
 
 def task_of(record: Record) -> TaskKey:
-    """The task that a record is the end of."""
     if isinstance(record, AnswerRecord):
         return TaskKey("", record.outcome.sample_id)
     return TaskKey(record.judgement.judge, record.judgement.sample_id, record.judgement.repeat)

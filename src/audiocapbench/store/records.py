@@ -82,8 +82,6 @@ class RunSpec(RunConfig):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHead(RunConfig):
-    """A run that is kept, whatever else is read of it."""
-
     id: int
     created_at: str
     made_by: str
@@ -131,8 +129,6 @@ class StoredScore:
 
 
 class ScoreColumns(NamedTuple):
-    """Scores of one metric, by column."""
-
     samples: Sequence[str]
     values: Sequence[float]
     statistics: Sequence[tuple[float, ...]]

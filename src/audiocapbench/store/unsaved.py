@@ -76,7 +76,6 @@ def keep(url: URL, run: Run, records: Sequence[Record]) -> Path:
 
 
 def files_of(url: URL, run: Run) -> Iterator[UnsavedFile]:
-    """Files that were kept of a run, each with what can be stored of it."""
     for path, head, lines in _files(url, run):
         if head != _head(run):  # it is of another store that once lay here
             continue

@@ -21,8 +21,6 @@ def describe(samples: NDArray[np.float32], rate: int, instruction: str) -> str:
 
 
 class Listener:
-    """The listener as a model."""
-
     name = "listener"
     contract = AudioContract("pcm16", rate=16_000, longest_s=120.0, past_limit="truncate")
     # The version goes up whenever a clip may be described otherwise than before.
