@@ -217,6 +217,13 @@ def test_a_transcript_is_quoted_only_where_somebody_spoke(
     assert words in str(found)
 
 
+def test_a_voice_may_sing_and_a_mood_is_quoted_where_there_is_music() -> None:
+    for text in ("A soft tune with a distorted voice", "Gentle music, strongly 'dark/deep'"):
+        assert "agreement" not in failed(case("0M0", Music_Caption=text))
+    assert "agreement" in failed(case("00A", Main_Caption="A voice near a barking dog."))
+    assert "agreement" in failed(case("0M0", Music_Caption="A man speaks over a soft tune"))
+
+
 def test_a_view_or_a_wording_in_words_of_its_own_that_no_caption_has_is_noticed() -> None:
     odd = [
         "Access to the waveform was denied, hence no summary is available.",
