@@ -247,18 +247,18 @@ class Store(StoreRepository):
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
             rows = stored.plain_rows(connection, query.order_by(own.metric, own.sample))
-        if not rows:
-            return {}
-        names, samples, made, values, parts = zip(*rows, strict=True)
-        found, start = {}, 0
-        for name, count in Counter(names).items():
-            here = slice(start, start := start + count)
-            found[name] = stored.ScoreColumns(
-                schema.checked(own.sample, samples[here]),
-                schema.checked(own.value, values[here]),
-                schema.lists(own.statistics, parts[here]),
-                list(map(signatures.__getitem__, made[here])),
-            )
+            if not rows:
+                return {}
+            names, samples, made, values, parts = zip(*rows, strict=True)
+            found, start = {}, 0
+            for name, count in Counter(names).items():
+                here = slice(start, start := start + count)
+                found[name] = stored.ScoreColumns(
+                    schema.checked(own.sample, samples[here]),
+                    schema.checked(own.value, values[here]),
+                    schema.lists(own.statistics, parts[here]),
+                    list(map(signatures.__getitem__, made[here])),
+                )
         return dict(sorted(found.items()))
 
     def _signed(
