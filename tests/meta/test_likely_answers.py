@@ -64,6 +64,7 @@ def test_ties_and_refusals_choose_no_caption() -> None:
         ("The second one lacks the cat.", Choice.FIRST),
         ("Beschreibung B passt nicht, A schon eher.", Choice.FIRST),
         ("Je préfère la seconde.", Choice.SECOND),
+        ("Beschriftung 2 trifft es besser als 1.", Choice.SECOND),
         ("比起第一个描述，第二个更准确。", Choice.SECOND),
         ("AよりBの方が正確です。", Choice.SECOND),
         ("B보다 A가 더 정확합니다.", Choice.FIRST),

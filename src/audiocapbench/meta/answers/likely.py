@@ -20,7 +20,7 @@ from audiocapbench.metrics.elements.splitting import meaning_of
 from audiocapbench.metrics.shipped import read_lists, with_pieces, word_set
 from audiocapbench.models.replies import without_thoughts
 
-LIKELY_RULES = "likely-4"
+LIKELY_RULES = "likely-5"
 """Version of these rules, for signatures: readings that are likely count in the headline."""
 
 Grade = Literal["certain", "likely", "read", "unread", "missing"]
