@@ -274,11 +274,9 @@ class ReferenceCaption(NamedTuple):
     number: int
     tokens: Tokens
 
-    def corrupted(self, kind: Corruption, false: Sequence[str]) -> "CorruptedPair":
-        return CorruptedPair(kind, self.clip, self.number, written(self.tokens), written(false))
-
     def replaced(self, kind: Corruption, start: int, end: int, phrase: Tokens) -> "CorruptedPair":
-        return self.corrupted(kind, self.tokens[:start] + phrase + self.tokens[end:])
+        false = written(self.tokens[:start] + phrase + self.tokens[end:])
+        return CorruptedPair(kind, self.clip, self.number, written(self.tokens), false)
 
 
 @dataclass(frozen=True)

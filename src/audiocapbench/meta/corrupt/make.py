@@ -36,8 +36,8 @@ RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
 }
 """What makes every false caption of a kind that it can; one a caption is taken."""
 
-# A quarter of the captions is to have a pair of these kinds, and a little more is asked for.
-_MOST_ASKED_FOR, _LEAST = ("noun", "attribute"), 0.26
+# A quarter of the captions is to have a pair of each kind, and a little more is asked for.
+_LEAST = 0.26
 # How many points from chance what reads the words may be, and what goes by places where it is sure.
 _NEAR, _CHANCE = 3.0, 50.0
 _BY_PLACE = ("always-0", "always-1", "random")
@@ -77,8 +77,7 @@ def balanced(
 ) -> CorruptionResult:
     """Take one candidate a caption, level them, and put them in places."""
     draw = random.Random(f"{wanted.seed} {kind} places")
-    least = _LEAST if kind in _MOST_ASKED_FOR else 0.0
-    rows = placed(choose(candidates, captions, wanted.per_kind, draw, least), draw)
+    rows = placed(choose(candidates, captions, wanted.per_kind, draw, _LEAST), draw)
     pairs = []
     for place, (one, answer) in enumerate(rows, 1):
         texts = (f"{kind}-{place:05d}", one.clip.id, one.true, one.false)
