@@ -231,9 +231,10 @@ def test_a_view_or_a_wording_in_words_of_its_own_that_no_caption_has_is_noticed(
         "It would be dishonest to describe a recording that nobody has played.",
     ]
     keys = ("Main_Caption", "Main_Caption_Variants_1", "Main_Caption_Variants_2")
-    for key, text in zip(keys, odd, strict=True):
+    texts: dict[str, Any] = dict(zip(keys, odd, strict=True))
+    for key, text in texts.items():
         assert "likeness" in failed(case(**{key: text}))
-    whole = failed(case(**dict(zip(keys, odd, strict=True))))
+    whole = failed(case(**texts))
     assert any("the long captions read like" in one for one in whole["likeness"])
 
 

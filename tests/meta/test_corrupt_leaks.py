@@ -146,7 +146,7 @@ def leaky(change: str, count: int = 200) -> list[CorruptionResult]:
         texts = (true, false) if answer == 0 else (false, true)
         pair = CaptionPair(f"{number}", f"clip {number}", *texts, None, "noun", "noun")
         pairs.append(replace(pair, answer=0 if answer == 0 else 1))
-        trials.append(CorruptedPair("noun", captions.clips[0], (0,), true, false))
+        trials.append(CorruptedPair("noun", captions.clips[0], 0, true, false))
     return [CorruptionResult("noun", tuple(pairs), tuple(trials), count, 0, {})]
 
 
