@@ -3,7 +3,9 @@
 import json
 from collections.abc import Callable
 from functools import cache, partial, reduce
+from textwrap import wrap
 from time import process_time
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -43,7 +45,17 @@ FORMATS: dict[str, Callable[[str], str]] = {
             *("(@)", "[@]", "{{@}}", "【@】", "\\boxed{{@}}", "[@](x)", "« @ »."),
             *("<answer>@</answer>", "<think>hm</think>\n@", "[INST] @ [/INST]", "🎵 @ 🎵"),
             *("<!-- - -->@", "<|im_start|>@<|im_end|>", "$@$", "$$@$$", "(start) @ (end)"),
-            *("\x1b[1m@\x1b[0m", "<![CDATA[@]]>", "¡@!", "\u2067@\u2069"),
+            *("\x1b[1m@\x1b[0m", "<![CDATA[@]]>", "¡@!", "\u2067@\u2069", "/* @ */", "﴾@﴿"),
+            *(
+                "\\emph{{@}}",
+                "\\caption{{@}}",
+                "⁂ @ †",
+                "\ufffc@ ¶",
+                "@\\",
+                "\\n@",
+                "\\item @",
+                "@‽",
+            ),
         )
     },
     **{
@@ -104,6 +116,9 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
         )
     },
     "JSON": lambda text: json.dumps({"caption": text}),
+    "CSV": lambda text: '"{}"'.format(text.replace('"', '""')),
+    "address": quote,
+    "quoted lines": lambda text: "\n".join(f"> {line}" for line in wrap(text, 20)),
     **{
         wrapping: wrapping.replace("@", "{}").format
         for wrapping in (
@@ -130,6 +145,13 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
             *("00:00:01 @", ":dog: @", "@ :loud_sound:", "\x1b[1m@\x1b[0m", "\\033[1m@\\033[0m"),
             *("[1m@[0m", "\x1b]8;;http://a.b\x07@\x1b]8;;\x07", "@।", "® @"),
             'Sure, here is the caption you asked for: "@"',
+            *('{{"role": "assistant", "content": "@"}}', '{{"caption": "@", "sure": 0.9}}'),
+            *(
+                '{{"caption": "@", "tags": ["a", "b"], "id": "c"}}',
+                "1\n00:00:00,000 --> 00:00:10,000\n@",
+            ),
+            *("0:00 @", "0.0s - 10.0s: @", "(0-10s) @", "№1 @", "Caption no. 1: @", "English: @"),
+            *("[EN] @", "// @", "@ ^_^", "@ <3", "@.¹"),
         )
     },
 }

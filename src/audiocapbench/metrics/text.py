@@ -9,6 +9,7 @@ from functools import lru_cache
 from html import unescape
 from itertools import accumulate
 from unicodedata import normalize
+from urllib.parse import unquote
 
 from audiocapbench.metrics.result import check_captions
 from audiocapbench.metrics.shipped import patterns, read_lists
@@ -20,7 +21,7 @@ _FORMS = patterns(*_FILE)
 _ALIKE = {ord(one): mark for mark, every in read_lists(*_FILE)["alike"].items() for one in every}
 _QUOTES, _EMPHASIS = frozenset("\"'"), frozenset("*_`~")
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_FINAL = " .,;:!?|/=–—-•→"
+_FINAL = " .,;:!?|/\\=–—-•→"
 
 
 def plain(text: str) -> str:
@@ -57,13 +58,15 @@ def _plain(text: str) -> str:
 
 def _clean(text: str) -> str:
     """One layer less of what stands around the words."""
-    text = _FORMS["french"].sub("", unescape(text).encode("utf-8", "replace").decode("utf-8"))
+    text = _FORMS["written"].sub("", unescape(text).encode("utf-8", "replace").decode("utf-8"))
     text = normalize("NFKC", normalize("NFKC", text.translate(_ALIKE)).upper().casefold())
     text = _FORMS["control"].sub(" ", _FORMS["unseen"].sub("", text.translate(_ALIKE)))
+    if _FORMS["cell"].fullmatch(text):
+        text = text[1:-1].replace('""', '"')
     text = _FORMS["picture"].sub(" ", text) if _FORMS["word"].search(text) else text
     text = _FORMS["heading"].sub(r"\1", _FORMS["tag"].sub(" ", text))
     text = _FORMS["fence"].sub(" ", " ".join(text.split()))
-    text = text if " " in text else _FORMS["joined"].sub(" ", text)
+    text = text if " " in text else _FORMS["joined"].sub(" ", unquote(text))
     text = _FORMS["link"].sub(r"\1", _FORMS["coded"].sub(lambda one: chr(int(one[1], 16)), text))
     # One that closes nothing is an apostrophe too.
     marked = _FORMS["opening"].search(text)
@@ -71,7 +74,7 @@ def _clean(text: str) -> str:
     text = _FORMS["latex"].sub(r'"\1"', text)
     whole = _FORMS["dots"].sub("", _FORMS["spaced"].sub("", _FORMS["bullet"].sub("•", text)))
     text = _FORMS["label"].sub("", _FORMS["leading"].sub("", whole))
-    text = _FORMS["literal"].sub("", text)
+    text = _FORMS["members"].sub(r"\1\2\1", _FORMS["literal"].sub("", text))
     end = text[-1:] if text[1:] and text[-1] in _QUOTES else ""
     text = _unquoted(text.removesuffix(end).rstrip(_FINAL) + end)
     if text == whole:

@@ -16,12 +16,8 @@ from audiocapbench.metrics.batches import IntArray, starts_of
 from audiocapbench.metrics.elements.matching import (
     MATCHED,
     MEAN_SHARE,
-    NOTHING_NAMED,
-    QUALITIES,
     SAME,
     SOUND_WEIGHTS,
-    UNFINISHED_WEIGHT,
-    UNSUPPORTED,
     VAGUE_SUPPORT,
     ReferenceElements,
     quote_weight,
@@ -29,13 +25,12 @@ from audiocapbench.metrics.elements.matching import (
 from audiocapbench.metrics.elements.splitting import ElementKind, ParsedCaption
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary, Likeness
 from audiocapbench.metrics.porter import stem
-from audiocapbench.metrics.result import FloatArray, ratio
+from audiocapbench.metrics.result import FloatArray
 
 _HEAVIEST = 512  # of what clips ask for
 _WORDS_AT_ONCE, _CAPTIONS_AT_ONCE = 128, 64
 
 _KIND_WEIGHTS = np.array([SOUND_WEIGHTS[kind] for kind in ElementKind])
-_IS_NAMED = np.array([kind not in QUALITIES for kind in ElementKind])
 
 Weights = NDArray[np.float64]
 
@@ -43,10 +38,8 @@ Weights = NDArray[np.float64]
 class Across(NamedTuple):
     """Means over the clips of a set, of each caption."""
 
-    accuracy: FloatArray  # the share of what it claims that a clip supports
-    completeness: FloatArray  # what is taken off of the share that it meets of a clip's demands
-    faithfulness: FloatArray  # the share of what it names that a clip has
-    taken: float  # what is taken off of completeness where all is met
+    supported: FloatArray  # the weight of what it says, each word once, and a clip supports
+    completeness: FloatArray  # the share of a clip's demands that it meets
 
 
 def heaviest(things: IntArray, weights: Weights) -> tuple[IntArray, Weights]:
@@ -55,16 +48,6 @@ def heaviest(things: IntArray, weights: Weights) -> tuple[IntArray, Weights]:
     totals = np.bincount(places, weights=weights, minlength=len(distinct))
     kept = np.sort(np.argsort(-totals, kind="stable")[:_HEAVIEST])
     return distinct[kept], totals[kept] / max(float(totals[kept].sum()), 1e-9)
-
-
-def taken_off(alike: NDArray[np.bool_], sizes: Sequence[int], share: float) -> Weights:
-    """What is taken off of each thing that is asked for: a share, and all where all clips ask.
-
-    ``alike`` says of what each clip asks for, one after the other, whether it is the like of each.
-    """
-    starts = starts_of([size for size in sizes if size])[:-1]
-    asking = np.maximum.reduceat(alike, starts, axis=1).sum(axis=1) / max(1, len(sizes))
-    return np.asarray(share + (1 - share) * asking**2)
 
 
 def shares_met(likeness: Likeness, rows: IntArray, starts: IntArray, weights: Weights) -> Weights:
@@ -86,9 +69,7 @@ def shares_met(likeness: Likeness, rows: IntArray, starts: IntArray, weights: We
 class ClipSet:
     """What the clips of a set say and ask for."""
 
-    def __init__(
-        self, clips: Sequence[ReferenceElements], vocabulary: ElementVocabulary, share: float
-    ) -> None:
+    def __init__(self, clips: Sequence[ReferenceElements], vocabulary: ElementVocabulary) -> None:
         self._vocabulary, self._size = vocabulary, len(clips)
         held_to = [one.held_to for one in clips]
         self._words = np.array([n for one in held_to for n in one.numbers], dtype=np.int64)
@@ -108,24 +89,20 @@ class ClipSet:
         self._audible = sum(one.audible for one in clips) / max(1, len(clips))
         shares = [one.weights / max(float(one.weights.sum()), 1e-9) / len(clips) for one in clips]
         both = list(zip(clips, shares, strict=True))
+        words = chain.from_iterable(one.affirmed for one in clips)
+        stems = dict(zip(self._words.tolist(), (stem(one.word) for one in words), strict=True))
         named = [own[: len(one.affirmed)] for one, own in both]
         weights = np.concatenate(named, dtype=np.float64) if named else np.zeros(0)
         self._asked, self._weights = heaviest(self._words, weights)
-        distinct, places = np.unique(self._words, return_inverse=True)
-        alike = (vocabulary.between(self._asked, distinct) >= MATCHED)[:, places]
-        self._weights *= weights.sum() * taken_off(alike, sizes, share)
+        self._asked_stems = list(map(stems.__getitem__, self._asked.tolist()))
+        self._weights *= weights.sum()
         self._quotes, self._denials = defaultdict[str, float](float), defaultdict[int, float](float)
-        denied = Counter(chain.from_iterable(map(set, self._denied)))
         for one, own in both:
             for element, weight in zip(one.quoted, own[len(one.affirmed) :].tolist(), strict=False):
-                name = stem(element.word)
-                self._quotes[name] += weight * (share + (1 - share) * self._said[name] / len(clips))
+                self._quotes[stem(element.word)] += weight
             last = len(own) - len(one.denied)
             for number, weight in zip(one.denied_numbers, own[last:].tolist(), strict=True):
-                taken = share + (1 - share) * denied[number] / len(clips)
-                self._denials[number] += weight * taken
-        others = sum(chain(self._quotes.values(), self._denials.values()))
-        self._taken = float(self._weights.sum()) + others
+                self._denials[number] += weight
 
     def compare(self, captions: Sequence[ParsedCaption]) -> Across:
         """Hold captions to all clips; one that names nothing is held to nothing."""
@@ -136,39 +113,36 @@ class ClipSet:
         kinds = np.array([element.kind for element in every], dtype=np.int64)
         owners = np.repeat(np.arange(count), np.diff(starts))
         words, rows = np.unique(numbers, return_inverse=True)
-        support, invented = self._support(words)
-        weights = _KIND_WEIGHTS[kinds]
-        columns = [weights, weights * support[rows], weights * _IS_NAMED[kinds]]
-        columns.append(columns[2] * invented[rows])
-        sums = np.zeros((4, count))
-        for row, column in zip(sums, columns, strict=True):
-            np.add.at(row, owners, column)
+        said_once = zip(owners.tolist(), [(e.word, e.kind) for e in every], strict=True)
+        last = {word: place for place, word in enumerate(said_once)}
+        once = np.fromiter(last.values(), np.int64)
+        weights = _KIND_WEIGHTS[kinds[once]] * self._support(words)[rows[once]]
+        supported = np.bincount(owners[once], weights, minlength=count).astype(np.float64)
         near = self._vocabulary.between(words, self._asked)
-        met = shares_met(np.where(near < MATCHED, 0, near), rows, starts, self._weights)
-        most = np.ones(count)
+        near = np.where(near < MATCHED, 0, near)
+        met = shares_met(near, rows, starts, self._weights)
         for place, caption in enumerate(captions):
             if len(caption.elements) > len(caption.affirmed):
-                sums[:, place] += self._others(caption)
+                supported[place] += self._others(caption)
                 met[place] += self._denials_met(caption)
-                shown = {one.kind for one in caption.elements if not one.denied}
-                if shown and shown <= {ElementKind.VAGUE, ElementKind.ATTRIBUTE}:
-                    most[place] = NOTHING_NAMED
+                quotes = {stem(e.word) for e in caption.elements if e.kind is ElementKind.QUOTED}
+                if quotes:
+                    best = near[rows[starts[place] : starts[place + 1]]].max(axis=0, initial=0)
+                    heard = np.array(list(map(quotes.__contains__, self._asked_stems)))
+                    met[place] += float(self._weights @ (heard * (1 - best)))
             if self._quotes:
                 stems = {stem(one.word) for one in caption.elements if not one.denied}
                 met[place] += sum(self._quotes.get(one, 0.0) for one in stems)
-        cut = UNFINISHED_WEIGHT * np.array([one.unfinished for one in captions], dtype=np.float64)
-        total, supported, named, wrong = sums + np.outer((1, 0, 1, 1), cut)
-        faithful = np.minimum(1 - ratio(wrong, named), most)
-        return Across(ratio(supported, total), np.minimum(met, self._taken), faithful, self._taken)
+        return Across(supported, np.minimum(met, 1))
 
-    def _support(self, words: IntArray) -> tuple[Weights, Weights]:
-        """The mean support of each word by a clip, and the share of clips that have none of it."""
-        support, invented = np.zeros(len(words)), np.ones(len(words))
+    def _support(self, words: IntArray) -> Weights:
+        """The mean support of each word by a clip."""
+        support = np.zeros(len(words))
         filled = self._counts[self._counts > 0]
         if not len(filled):
-            return support, invented
+            return support
         distinct, places = np.unique(self._words, return_inverse=True)
-        clips, silent = starts_of(filled)[:-1], self._size - len(filled)
+        clips = starts_of(filled)[:-1]
         for start in range(0, len(words), _WORDS_AT_ONCE):
             block = slice(start, start + _WORDS_AT_ONCE)
             near = np.maximum(self._vocabulary.between(words[block], distinct), 0)
@@ -176,30 +150,27 @@ class ClipSet:
             mean = np.add.reduceat(best, clips, axis=1) / filled
             own = (1 - MEAN_SHARE) * np.maximum.reduceat(best, clips, axis=1) + MEAN_SHARE * mean
             support[block] = own.sum(axis=1) / self._size
-            invented[block] = ((own < UNSUPPORTED).sum(axis=1) + silent) / self._size
-        return support, invented
+        return support
 
-    def _others(self, caption: ParsedCaption) -> Weights:
-        """What is claimed, supported, named and invented by what is vague, quoted or denied."""
+    def _others(self, caption: ParsedCaption) -> float:
+        """The weight of what is supported of what is vague, quoted or denied."""
         others = [one for one in caption.elements if one.denied or one.kind >= ElementKind.VAGUE]
         quoted = sum(one.kind is ElementKind.QUOTED and not one.denied for one in others)
-        sums = np.zeros(4)
+        total = 0.0
         for one in others:
-            weight, claimed = SOUND_WEIGHTS[one.kind], 1.0
+            weight = SOUND_WEIGHTS[one.kind]
             if one.denied:
-                claimed, support = self._denied_by(self._vocabulary.numbers([one.word]))
-                wrong = claimed - support
+                support = self._denied_by(self._vocabulary.numbers([one.word]))
             elif one.kind is ElementKind.QUOTED:
                 weight = quote_weight(SOUND_WEIGHTS, quoted)
                 support = self._said[stem(one.word)] / self._size
-                wrong = 1 - support
             else:
-                support, wrong = VAGUE_SUPPORT * self._audible, 1 - self._audible
-            sums += weight * np.array([claimed, support, claimed, wrong])
-        return sums
+                support = VAGUE_SUPPORT * self._audible
+            total += weight * support
+        return total
 
-    def _denied_by(self, word: Sequence[int]) -> tuple[float, float]:
-        """The shares of clips that say anything of a word, and that deny it and no more."""
+    def _denied_by(self, word: Sequence[int]) -> float:
+        """The share of clips that deny a word and say no more of it."""
         own, distinct = np.array(word), np.unique(self._words)
         same = self._vocabulary.between(own, distinct)[0] >= SAME
         affirmed = np.zeros(self._size, dtype=np.bool_)
@@ -207,7 +178,7 @@ class ClipSet:
         denied = np.array(
             [bool((self._vocabulary.likeness(word, one) >= SAME).any()) for one in self._denied]
         )
-        return float((affirmed | denied).mean()), float((denied & ~affirmed).mean())
+        return float((denied & ~affirmed).mean())
 
     def _denials_met(self, caption: ParsedCaption) -> float:
         numbers = self._vocabulary.numbers([one.word for one in caption.elements if one.denied])

@@ -23,12 +23,12 @@ from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import excess_length, load_detector, longest
 from audiocapbench.metrics.porter import stem
 
-RULES = 4  # goes up whenever a score can change
+RULES = 5  # goes up whenever a score can change
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
 _AT_ONCE = 4_096
-# Below this probability a caption is not taken for broken.
-_SURELY_WHOLE = 0.2
+# Below this probability a caption is not taken for broken, and above this one it surely is.
+_SURELY_WHOLE, SURELY_BROKEN = 0.2, 0.5
 _ORDER_WEIGHT = 1.0
 # What a caption that is certainly no sentence loses of its accuracy, and what it costs it, and
 # completeness, to be twice as long.
@@ -56,12 +56,27 @@ class ElementScores(NamedTuple):
     scores: dict[str, float]  # from 0 to 10
     unfinished: bool
     error: float  # the probability that it is broken
-    broken: float  # how much less it is a sentence than any reference
+    usual: float  # that of the reference that reads worst
     excess: float  # how often its length was doubled
-    kept: tuple[float, float]  # of accuracy and of completeness, after its form
     references: ReferenceElements
+    met: float = 0.0  # the share of the demands that it meets, whatever its form
+    supported: float = 0.0  # the weight of what references support, each word once
     matches: Matches | None = None
     remark: str = ""  # why nothing matched
+
+    @property
+    def length(self) -> float:
+        """What its length leaves it: 1 unless it is longer than any reference."""
+        return 1 / (1 + _EXCESS_WEIGHT * self.excess)
+
+    def wholeness(self, at_least: float = 0.0) -> float:
+        """What it keeps for being a sentence, as far as it reads worse than any reference.
+
+        They may be of a style of their own. ``at_least`` is the probability that counts at all.
+        """
+        usual = max(self.usual, at_least)
+        broken = (self.error - usual) / (1 - usual) if self.error > usual else 0.0
+        return 1 - _BROKEN_SHARE * broken
 
     @property
     def reasoning(self) -> str:
@@ -86,7 +101,7 @@ class ElementScores(NamedTuple):
             " The order of events is the other way round.": turned > agreed,
             " It names nothing in particular.": _names_nothing(claims),
             " The caption breaks off.": self.unfinished,
-            " It does not read as a sentence.": self.broken > _TOLD_FROM,
+            " It does not read as a sentence.": self.wholeness() < 1 - _BROKEN_SHARE * _TOLD_FROM,
             " It is longer than any reference.": self.excess > _TOLD_FROM,
         }
         return (
@@ -118,10 +133,8 @@ class ElementComparer:
                 scores = self._compare_block(items[start : start + _AT_ONCE])
             yield from scores
 
-    def compare_across(
-        self, captions: Sequence[str], clips: Sequence[tuple[str, ...]], share: float
-    ) -> Across:
-        """Hold each caption to all of these clips at once, and take off a share of what is met."""
+    def compare_across(self, captions: Sequence[str], clips: Sequence[tuple[str, ...]]) -> Across:
+        """Hold each caption to all of these clips at once."""
         with self._lock:
             read = {text: split(text) for text in chain(captions, *clips)}
             self._vocabulary.learn({e.word for one in read.values() for e in one.elements})
@@ -129,7 +142,7 @@ class ElementComparer:
             new = [key for key in dict.fromkeys(keys) if key not in self._references]
             made = dict(zip(new, gather(new, read, self._vocabulary), strict=True))
             known = [made[key] if key in made else self._references[key][0] for key in keys]
-            held_to = ClipSet(known, self._vocabulary, share)
+            held_to = ClipSet(known, self._vocabulary)
             return held_to.compare([read[text] for text in captions])
 
     def _compare_block(self, items: Sequence[ElementCase]) -> list[ElementScores]:
@@ -149,8 +162,6 @@ class ElementComparer:
         for item, key in zip(items, keys, strict=True):
             caption, error = read[item.prediction], errors[item.prediction]
             references, usual, most = self._references[key]
-            # Broken is what reads worse than every reference: they may be of a style of their own.
-            broken = (error - usual) / (1 - usual) if error > usual else 0.0
             value, remark = 0.0, ""
             if not item.prediction:
                 remark = "The prediction is empty."
@@ -164,7 +175,7 @@ class ElementComparer:
                 stems = frozenset(map(stem, words_of(item.transcript or "")))
                 cases.append((caption, references, stems))
             excess = excess_length(item.prediction, most)
-            reading = caption.unfinished, error, broken, excess, (0.0, 0.0), references
+            reading = caption.unfinished, error, usual, excess, references, value / 10, value / 10
             scores = dict.fromkeys(self.dimensions, value)
             results.append(ElementScores(scores, *reading, remark=remark))
         matched = match(cases, self._vocabulary)
@@ -198,17 +209,20 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
     }
     amount = references.amount
     said = min(1.0, sum(amounts.values()) / amount) if amount else 1.0
-    length = 1 / (1 + _EXCESS_WEIGHT * result.excess)
-    whole = (1 - _BROKEN_SHARE * result.broken) * min(1.0, said / _TOO_LITTLE)
     accuracy = met / total if total else 0.0
     completeness = min(1.0, covered / demanded) if demanded else 0.0
-    kept = whole * length, said**_BREVITY * length
+    whole = result.wholeness() * min(1.0, said / _TOO_LITTLE)
     scores = {
-        "accuracy": 10 * accuracy * kept[0],
-        "completeness": 10 * completeness * kept[1],
+        "accuracy": 10 * accuracy * (whole * result.length),
+        "completeness": 10 * completeness * (said**_BREVITY * result.length),
         "hallucination": 10 * faithful,
     }
-    return result._replace(scores=scores, kept=kept, matches=matches)
+    supported: dict[tuple[str, ElementKind], float] = {}  # by word, which counts once
+    for claim in claims:
+        word = claim.element.word, claim.element.kind
+        supported[word] = max(supported.get(word, 0.0), claim.weight * claim.support)
+    once = sum(supported.values())
+    return result._replace(scores=scores, met=completeness, supported=once, matches=matches)
 
 
 def _is_named(claim: Claim) -> bool:

@@ -12,11 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from audiocapbench.errors import MetricError
-from audiocapbench.metrics.elements.comparison import RULES, ElementCase, ElementComparer
+from audiocapbench.metrics.elements.comparison import (
+    RULES,
+    SURELY_BROKEN,
+    ElementCase,
+    ElementComparer,
+)
 from audiocapbench.metrics.encoders import DEFAULT, Encoder, load
 from audiocapbench.metrics.fluency.detector import fluency, load_detector
 from audiocapbench.metrics.fluency.fense import mean_cosines
-from audiocapbench.metrics.preference.contrast import Read, clip_of, is_set, take_off_others
+from audiocapbench.metrics.preference.contrast import clip_of, is_set, take_off_others
 from audiocapbench.metrics.preference.coverage import OLD, covered_shares, load_weights, read_by
 from audiocapbench.metrics.result import FloatArray, MetricResult
 from audiocapbench.metrics.shipped import shipped_weights
@@ -26,9 +31,10 @@ from audiocapbench.signature import Signature, sign
 FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "ending", "length")
 """What every blend is made of; one with a sentence encoder has ``similarity`` too."""
 
-CONTRASTED = ("coverage", "accuracy", "completeness", "faithfulness", "ending", "length", "form")
-"""The same where captions are held to other clips: words that fit any clip are fluent, so ``form``
-says what being broken, too short and too long leave."""
+CONTRASTED = ("said", "completeness", "ending", "length", "form")
+"""What it is made of where captions are held to other clips: ``said`` is how much fits this clip
+better than others, of as much as a reference says, and ``form`` what being broken or too long
+leaves."""
 
 _SENTENCES = "minilm"
 _HAVE_CONTRAST = (DEFAULT, _SENTENCES)  # have weights for captions that are held to others of a set
@@ -86,7 +92,7 @@ def preference(
     detector, ears = load_detector().name, sorted((heard or {}).items())
     how: dict[str, str | int] = {"references": "none", "blend": "", "detector": detector}
     if references is None:
-        kind, protocol, found = "none", 2, {"fluency": fluency(predictions).samples}
+        kind, protocol, found = "none", 3, {"fluency": fluency(predictions).samples}
     else:
         model = load(encoder) if isinstance(encoder, str) else encoder
         static, protocol = read_by(model)
@@ -123,8 +129,7 @@ def features(
     """What the blend is made of, by name: each from 0 to 1, and the higher, the better.
 
     A static encoder compares words, too; another adds ``similarity``. With ``contrast`` what is
-    said of other clips of the set is taken off, by the share of it that references have as well:
-    nearly all where clips are described alike, so that what fits any clip gains nothing there.
+    said of other clips of the set is taken off, so that what fits any clip gains nothing.
     """
     static, _ = read_by(encoder)
     predictions, references = plain_captions(predictions, references)
@@ -132,30 +137,32 @@ def features(
     cases = [ElementCase(*one) for one in zip(predictions, clips, strict=True)]
     distinct = {case: place for place, case in enumerate(dict.fromkeys(cases))}
     texts, held_to = [one.prediction for one in distinct], [one.references for one in distinct]
+    comparer = _comparer(static)
     rows = [
-        (*one.scores.values(), one.error, not one.unfinished, one.excess, *one.kept)
-        for one in _comparer(static).compare(list(distinct))
+        (
+            *(*one.scores.values(), one.error, not one.unfinished, one.excess),
+            *(one.met, one.supported, one.references.amount or 1.0),
+            *(one.length, one.wholeness(SURELY_BROKEN)),
+        )
+        for one in comparer.compare(list(distinct))
     ]
-    accuracy, completeness, faithfulness, error, whole, excess, *left = (
-        np.array(rows, dtype=np.float64).reshape(-1, 8).T
+    accuracy, completeness, faithfulness, error, finished, excess, met, supported, amount, *kept = (
+        np.array(rows, dtype=np.float64).reshape(-1, 11).T
     )
     said = np.array(list(map(bool, texts)), dtype=np.float64)
-    found = {
-        "coverage": covered_shares(texts, held_to, static),
-        "accuracy": accuracy / 10,
-        "completeness": completeness / 10,
-        "faithfulness": faithfulness / 10,
-        "fluency": 1 - error,
-        "ending": said * whole,
-        "length": said / (1 + excess),
-        "form": left[0],
-    }
+    found = {"ending": said * finished, "length": said / (1 + excess)}
     if static.name != encoder.name:
         found["similarity"] = np.maximum(mean_cosines(texts, held_to, encoder), 0)
     if contrast:
-        form = {"accuracy": left[0], "completeness": left[1], "faithfulness": np.sign(left[0])}
-        read = Read(texts, held_to, form, static, _comparer(static))
-        found = take_off_others(found, read)
+        both = {"supported": supported, "completeness": met}
+        less, (length, whole) = take_off_others(both, texts, held_to, comparer), kept
+        found["said"] = np.minimum(less["supported"] / amount, 1) * length
+        found["completeness"] = less["completeness"] * length
+        found["form"] = said * whole * length
+    else:
+        found["coverage"] = covered_shares(texts, held_to, static)
+        found["accuracy"], found["completeness"] = accuracy / 10, completeness / 10
+        found["faithfulness"], found["fluency"] = faithfulness / 10, 1 - error
     places = np.array([distinct[case] for case in cases], dtype=np.int64)
     return {name: values[places] for name, values in found.items()}
 
