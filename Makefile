@@ -34,7 +34,7 @@ export PYTHONDONTWRITEBYTECODE :=
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 JOBS ?= $(shell echo $$(($(CORES) + 1)))
 test-all test-rest: JOBS = $(shell echo $$((2 * $(CORES))))
-PARALLEL = --processes=$(JOBS)
+PARALLEL = --numprocesses=$(JOBS) --dist=loadfile
 
 # How long a soak takes.
 MINUTES ?= 5

@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from needs import TESTS, needs_shared, needs_torch, undeclared_imports
-from reporting import Reporting, add_options, check_options, leave_out, ran_whole
-from side_by_side import SideBySide
+from reporting import (
+    Reporting,
+    add_options,
+    check_options,
+    elsewhere_first,
+    leave_out,
+    named_apart,
+    ran_whole,
+)
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -56,8 +63,6 @@ LONG = (
     "cli/test_judges.py",
 )
 
-HAS_TORCH = find_spec("torch") is not None
-
 # As many tests run at once as there are processors; each library that takes all of them for itself
 # makes all of the tests slower.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -84,24 +89,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse tests that forget what they need; show how far it is."""
-    if hasattr(config, "workerinput"):  # of pytest-xdist, where somebody has it
+    # Have pytest-xdist take files in their order, and not those with few tests last.
+    config.option.loadscopereorder = False
+    if hasattr(config, "workerinput"):
         return
     check_options(config)
     faults = [fault for path in sorted(TESTS.rglob("*.py")) for fault in undeclared_imports(path)]
     if faults:
         raise pytest.UsageError("\n".join(["Not part of the core, see tests/needs.py:", *faults]))
-    config.pluginmanager.register(Reporting(config), "reporting")
-    if config.option.processes > 1:
-        config.pluginmanager.register(SideBySide(config.option.processes, _together))
+    config.pluginmanager.register(Reporting(config))
 
 
-def _together(item: pytest.Item) -> str:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """The tests of a file stay together, and files with torch, whose import takes up to 15 s.
 
     Only the longest is by itself: it imports torch in processes of its own.
     """
-    torch = HAS_TORCH and item.path != TESTS / LONG[0] and needs_torch(item.path)
-    return "torch" if torch else str(item.path)
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
+
+    files = [path for path in TESTS.rglob("test_*.py") if find_spec("torch")]
+    others = [path for path in files if path != TESTS / LONG[0] and needs_torch(path)]
+    torch = {os.path.relpath(path, config.rootpath) for path in others}
+
+    class OneImport(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            name = nodeid.partition("::")[0]
+            return "torch" if name in torch else name
+
+    return OneImport(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -110,7 +126,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes name no test: what is packed anew has the second in it, and runs would differ."""
+    """Bytes name no test: what is packed anew has the second in it, and processes would differ."""
     return argname if isinstance(val, bytes) else None
 
 
@@ -120,6 +136,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     order = {TESTS / name: place for place, name in enumerate(LONG)}
     assert all(path.is_file() for path in order), "a long file was renamed; see LONG"
     items.sort(key=lambda item: (order.get(item.path, len(order)), item.path))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Whole files that are skipped are counted one by one; files are compiled once."""
+    report = yield
+    named_apart(collector, report)
+    if isinstance(collector, pytest.Directory):
+        report.result = elsewhere_first(collector.config, report.result)
+    return report
 
 
 class Statements(dict[Any, Any]):

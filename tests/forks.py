@@ -15,7 +15,6 @@ import functools
 import gc
 import importlib
 import json
-import multiprocessing
 import os
 import runpy
 import select
@@ -217,7 +216,7 @@ class _Server:
 
     def __init__(self) -> None:
         self._asking, asked = socket.socketpair()
-        self._lock = multiprocessing.Lock()  # forks of the tests ask it too
+        self._lock = threading.Lock()
         with asked:
             self._process = subprocess.Popen(
                 [sys.executable, __file__, str(asked.fileno())],
@@ -242,7 +241,6 @@ class _Server:
 
 
 _server = functools.cache(_Server)
-start = _server
 
 
 class _Ending:

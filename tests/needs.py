@@ -203,7 +203,7 @@ def _always_there() -> frozenset[str]:
     """The names by which the core and the light suite's own packages are imported."""
     distributions = _names(_project()["dependencies"])
     distributions += _names(_project()["optional-dependencies"]["test"])
-    imported = {name.replace("-", "_") for name in distributions} | {"_pytest", "click"}
+    imported = {name.replace("-", "_") for name in distributions} | {"_pytest", "xdist", "click"}
     own = {path.stem for path in TESTS.iterdir()} | {path.name for path in (ROOT / "src").iterdir()}
     return frozenset(imported | own | sys.stdlib_module_names | {"typing_extensions"})
 
@@ -244,7 +244,6 @@ def undeclared_imports(path: Path, text: str | None = None) -> list[str]:
     return faults
 
 
-@cache
 def needs_torch(path: Path) -> bool:
     """Whether a file of tests needs torch somewhere, or what brings it."""
     return bool(_TORCH.search(path.read_text("utf-8")))

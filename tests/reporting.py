@@ -20,7 +20,6 @@ _NEED = re.compile(r"(?:Skipped: )?needs (?P<what>.+?): (?P<command>.+)", re.DOT
 def add_options(parser: pytest.Parser) -> None:
     """``--list-ran FILE`` and ``--not-again FILE``."""
     group = parser.getgroup("audiocapbench")
-    group.addoption("--processes", metavar="N", type=int, default=1, help="run files side by side")
     group.addoption("--list-ran", metavar="FILE", help="write the names of tests that passed")
     group.addoption("--not-again", metavar="FILE", help="leave out the tests that a file names")
 
@@ -162,6 +161,22 @@ def skipped_table(skipped: Counter[str]) -> list[str]:
         f"{tests:>6} {files:>6}  {what:<{width}}  {command}".rstrip()
         for tests, files, what, command in cells
     ]
+
+
+def named_apart(collector: pytest.Collector, report: pytest.CollectReport) -> None:
+    """Have the file in the report of its skip: pytest-xdist passes on one of several alike."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        report.longrepr = (str(collector.path), 0, report.longrepr[2])
+
+
+def elsewhere_first(config: pytest.Config, entries: list[Any]) -> list[Any]:
+    """Entries of a folder, from another one on in each process: what it compiles, others read."""
+    worker = getattr(config, "workerinput", None)
+    if not worker or not entries:
+        return entries
+    number = int(worker["workerid"].removeprefix("gw"))
+    first = len(entries) * number // worker["workercount"]
+    return entries[first:] + entries[:first]
 
 
 def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,5 +1,6 @@
 """How tests say what they need, and how a run of them shows what was left out."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -190,16 +191,28 @@ def test_a_run_says_how_far_it_is_and_a_second_leaves_out_what_passed(tmp_path: 
     assert whole == ["tests/test_whole.py"], "others have more, which the first call left out"
 
 
+@pytest.mark.slow
+def test_whole_files_are_counted_one_by_one_in_parallel_too(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text((TESTS / "conftest.py").read_text())
+    for name in ("one", "two"):
+        (tmp_path / f"test_{name}.py").write_text(
+            "from needs import needs\nneeds('no_such_package')\ndef test_a(): pass\n"
+        )
+    made_up = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--noconftest", "-n1"]
+    done = subprocess.run(
+        [*made_up, "-p", "conftest", str(tmp_path)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "     –      2  no-such-package  make test-all" in done.stdout, done.stdout
+
+
 def test_a_list_that_is_not_there_is_refused_in_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "--processes=2",
-            f"--not-again={tmp_path / 'ran'}",
-            "tests/stats",
-        ],
+        [sys.executable, "-m", "pytest", "-n1", f"--not-again={tmp_path / 'ran'}", "tests/stats"],
         cwd=ROOT,
         capture_output=True,
         text=True,
