@@ -222,3 +222,11 @@ def test_what_breaks_off_is_no_request(app: Any, method: str) -> None:
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_what_only_reads_has_no_large_body_either(app: Any, method: str) -> None:
     assert call(app, method=method, parts=(b"x" * 40_000,) * 2).status == 413
+
+
+def test_whoever_still_waits_when_the_server_ends_is_told_so() -> None:
+    async def ended(_scope: Any, _receive: Any, _send: Any) -> None:
+        raise asyncio.CancelledError
+
+    answer = call(GuardedApp(ended, hosts_of("localhost")))
+    assert (answer.status, answer.body) == (503, b'{"error":"the server has ended"}')

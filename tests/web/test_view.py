@@ -298,10 +298,13 @@ def test_the_command_shows_where_and_ends_when_told(tmp_path: Path) -> None:
     with urllib.request.urlopen(address, timeout=120) as reply:
         assert "script-src 'self'" in reply.headers["content-security-policy"]
         assert b'src="page.js"' in reply.read()
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=120)
-    assert "Ctrl-C ends it" in told
-    assert "Traceback" not in told
+    with urllib.request.urlopen(f"{address}api/live", timeout=120) as live:  # as an open page has
+        assert live.readline().startswith(b"data: ")
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=120)
+    _, said, end = told.partition("Ctrl-C ends it.\n")
+    assert said
+    assert end == "audiocapbench: interrupted\n"
 
 
 def test_what_cannot_be_shown_is_said_plainly(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import ipaddress
 import re
 import socket
 import time
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from operator import attrgetter
@@ -124,7 +125,10 @@ class GuardedApp:
                 left.append({"type": "http.request", "body": body, "more_body": False})
             else:
                 answer = body
-        await (answer or self._app)(scope, receiving, sending)
+        try:
+            await (answer or self._app)(scope, receiving, sending)
+        except CancelledError:  # the server waits no longer
+            await _refuse(503, "the server has ended")(scope, receiving, sending)
 
     def _why_not(self, scope: Scope, headers: Mapping[str, str]) -> Any:
         host = headers.get("host", "")
@@ -269,6 +273,11 @@ def settings() -> dict[str, Any]:
         def on_response_complete(self) -> None:
             self.expect_request()
             super().on_response_complete()
+
+        def shutdown(self) -> None:
+            super().shutdown()
+            if self.cycle is not None and self.cycle.response_started:
+                self.transport.close()  # news for an open page have no end of their own
 
         def expect_request(self) -> None:
             self.since, self.answered = time.monotonic(), self.cycle
