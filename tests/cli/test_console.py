@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from audiocapbench.table.escape_controls import escape_controls
 from command import run_command
 from fakes.http_server import HttpServer, json_response
 from folders import write_lines, write_tone
+from forks import Forked
 
 FORGED = "\nAll is well"
 HOSTILE = FORGED + "a\x9b31m\x1b]0;x\x07\x00\u202e\u2066\u200f\u061c\u2028\U000e0041z"
@@ -146,3 +148,20 @@ def test_listings_are_readable_at_eighty_columns() -> None:
         said = run_command(listing).stdout
         assert max(map(len, said.splitlines())) <= 80, listing
         assert not re.search(r"^ {40,}\S", said, re.MULTILINE), listing
+
+
+def test_what_c_prints_beside_json_goes_to_stderr(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(
+        "import ctypes, os\n"
+        "def score(predictions, references):\n"
+        "    ctypes.CDLL(None).puts(b'kept in a buffer')\n"
+        "    os.write(1, b'at once')\n"
+        "    return [1.0 for _ in predictions]\n"
+    )
+    write_lines(tmp_path, [{"id": "1", "prediction": "A dog.", "references": ["A cat."]}])
+    words = ["-m", "audiocapbench", "score", "--metrics", "loud.py:score", "--json"]
+    words += ["--predictions", "metadata.jsonl", "--references", "metadata.jsonl"]
+    pipe = subprocess.PIPE
+    said, told = Forked(*words, cwd=tmp_path, stdout=pipe, stderr=pipe).communicate(timeout=120)
+    assert json.loads(said)
+    assert {"kept in a buffer", "at once"} <= set(re.findall("kept in a buffer|at once", told))

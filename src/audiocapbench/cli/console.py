@@ -3,7 +3,10 @@
 Whatever comes from data is printed by these functions alone, which write its controls out.
 """
 
+import ctypes
+import io
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,13 +26,30 @@ _results: ContextVar[Any] = ContextVar("results", default=None)
 
 @contextmanager
 def results_alone() -> Iterator[None]:
-    """Leave stdout to results; what else prints, such as a metric of the user's, has stderr."""
-    token = _results.set(sys.stdout)
+    """Leave stdout to results; what else prints, such as a metric or its C, has stderr."""
+    own, results = sys.stdout, io.StringIO()
+    token = _results.set(results)
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), _descriptor_too():
             yield
     finally:
         _results.reset(token)
+        typer.echo(results.getvalue(), own, nl=False)
+
+
+@contextmanager
+def _descriptor_too() -> Iterator[None]:
+    if None in (sys.__stdout__, sys.__stderr__):  # closed, or by now another file's
+        yield
+        return
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def stderr() -> Any:
