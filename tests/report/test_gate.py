@@ -222,6 +222,13 @@ def test_a_model_is_its_newest_run_with_its_repeats(store: Store) -> None:
     assert one(store, "floor", 6, least=0.1).score == pytest.approx(BASE.mean() - 0.1)
 
 
+def test_which_run_stands_for_a_model_is_told(store: Store) -> None:
+    put_run(store, MadeRun("same", {"rouge_l": scores(BASE[:12], IDS[:12])}), SAMPLES[:12])
+    found = one(store, "not-worse", "same", against="base")
+    assert (found.run, found.against) == ("same (run 5)", "base (run 1)")
+    assert "same (run 5) is not shown to be worse than base (run 1)" in found.words
+
+
 def test_the_five_clips_that_lost_most_are_shown_with_both_captions(store: Store) -> None:
     texts = {IDS[0]: "a <b>dog</b> | `barks`\x1b[31m"}
     drawn = BASE - np.linspace(0.2, 0.0, 60)

@@ -202,7 +202,7 @@ def rated(model: str, values: list[float], **more: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("rows", "mean", "says"),
     [
-        (rated("openai/one", [9, 1]), 5.0, "an interval takes 20 ratings"),
+        (rated("openai/one", [9, 1]), 5.0, "an interval takes 20 rated answers"),
         (rated("openai/one", [5] * 40), 5.0, "all its ratings are the same"),
     ],
 )

@@ -200,10 +200,8 @@ class GateResult(Result):
                 for row in one.worse
             ]
             columns = [Column("sample"), Column("from", form=".3f"), Column("to", form=".3f")]
-            columns += [
-                Column("a", one.against or "", wraps=True),
-                Column("b", one.run, wraps=True),
-            ]
+            sides = (("a", one.against or ""), ("b", one.run))
+            columns += [Column(side, run, wraps=True) for side, run in sides]
             yield Table(f"Lost most: {one.gate}", rows, columns)
 
     def records(self) -> list[Row]:
@@ -276,13 +274,14 @@ def check_cases(cases: Sequence[Case], alpha: float = ALPHA) -> GateResult:
 def _measured(case: Case, level: float) -> GateFinding:
     """What decides a gate; coverage and errors are decided."""
     gate, table, base = case.gate, case.table, case.base
-    scorer, names = gate.scorer, labels([table] if base is None else [table, base])
+    scorer, runs = gate.scorer, [table] if base is None else [table, base]
+    names = labels(runs, numbered=True)
     found = GateFinding(case.name, names[0], None if base is None else names[1])
     found.scorer = None if scorer is None else scorer.label
     try:
         if scorer is None or gate.kind == "coverage":
             _cover(found, table, scorer, gate.least or 0.0)
-        elif raced := [one.race for one in (table, base) if one is not None and one.raced]:
+        elif raced := [one.race for one in runs if one.raced]:
             raise ReportError(f"runs that a race stopped cannot be tested so. {raced[0]}")
         else:
             _test(found, case, scorer, level)

@@ -376,15 +376,15 @@ def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
                 store.put_estimates(table.run.id, table.state, new)
 
 
-def labels(runs: Sequence[RunHead | RunTable]) -> list[str]:
-    """What runs, or entries of several repeats, are called beside each other."""
+def labels(runs: Sequence[RunHead | RunTable], *, numbered: bool = False) -> list[str]:
+    """What runs, or entries of several repeats, are called beside each other, or at any time."""
     groups = [one.runs if isinstance(one, RunTable) else (one,) for one in runs]
     names, found = Counter(own[0].model for own in groups), []
     for own in groups:
         ids, name = [one.id for one in own], own[0].model
         in_row = len(ids) > 1 and ids == list(range(ids[0], ids[-1] + 1))
         which = f"{ids[0]}–{ids[-1]}" if in_row else ", ".join(map(str, ids))
-        is_alone = len(ids) == 1 and names[name] == 1
+        is_alone = len(ids) == names[name] == 1 and not numbered
         found.append(name if is_alone else f"{name} (run{'s'[: len(ids) - 1]} {which})")
     return found
 

@@ -273,7 +273,7 @@ def _warnings(one: CalibratedRun, known: _Answers, given: OneRun, rate: float) -
     if one.found.interval is not None:
         pass
     elif one.rated < predicted.FEWEST_RATED:
-        yield f"no interval; an interval takes {predicted.FEWEST_RATED} ratings."
+        yield f"no interval; an interval takes {predicted.FEWEST_RATED} rated answers."
     elif len({*given.values()}) == 1:
         yield "no interval; all its ratings are the same."
     elif any(not who for who, _ in given):
