@@ -254,7 +254,9 @@ def test_what_says_nothing_is_blank_and_scores_nothing(text: str) -> None:
     assert compute(["preference"], [text], [["a dog barks"]])[0].score == 0
 
 
-@pytest.mark.parametrize("piece", ["'", '"', "'\"", 'a"', "#", "# ", "1. ", "&amp;", "caption: "])
+@pytest.mark.parametrize(
+    "piece", ["'", '"' * 10, "'\"", 'a"', "#", "# ", "1. ", "&amp;", "caption: "]
+)
 def test_text_that_was_wrapped_by_an_enemy_takes_no_longer(piece: str) -> None:
     began = process_time()
     made = plain(piece * 2_000)
