@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import audiocapbench as acb
+from audiocapbench.benchmarks.benchmark_file import write_new
 from audiocapbench.library.running import JudgeSettings, RunSettings
 from command import run_command
 from folders import write_folder
@@ -290,7 +291,7 @@ def test_errors_name_arguments_in_python_and_options_in_a_command(tmp_path: Path
     assert "takes no --data" in said.stderr
     known = {
         name
-        for hints in (RunSettings, JudgeSettings, acb.import_run, acb.costs)
+        for hints in (RunSettings, JudgeSettings, acb.import_run, acb.costs, write_new)
         for name in get_type_hints(hints)
     }
     source = Path(acb.__file__).parent.rglob("*.py")
