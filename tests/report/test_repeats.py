@@ -94,3 +94,13 @@ def test_a_board_and_a_comparison_take_repeats_as_one_entry_and_a_number_as_itse
     with pytest.raises(ReportError, match="run 4 was asked anew"):
         compare_runs(store, 4, 2, repeated=True)
     assert len(build_leaderboard(store, all_runs=True).boards[0].entries) == 5
+
+
+def test_repeats_that_nobody_judged_are_named_beside_those_that_were() -> None:
+    store = Store.open("sqlite://")
+    put(store, 0.5)
+    put_run(store, MadeRun("drawn", {"meteor": {}}, parameters={"repeat": 1}), SAMPLES)
+    board = build_leaderboard(store, scorer=Scorer("gpt", "accuracy"))
+    assert board.boards[0].entries[0].label == "drawn (runs 1–2)"
+    [note] = board.notes
+    assert note.startswith("Run 2 (drawn) has no score of gpt; 'audiocapbench score 2 --judge gpt")

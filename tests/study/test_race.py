@@ -145,13 +145,13 @@ def test_the_table_says_who_is_out_and_what_was_saved(place: Path) -> None:
     assert f"of the {3 * CLIPS} questions" in done.stdout
 
 
-def test_equal_models_are_ahead_by_chance_and_not_better(few: Path) -> None:
+def test_equal_models_are_best_here_by_chance_and_not_on_clips_like_these(few: Path) -> None:
     odd = {f"tone_{number}" for number in range(11)}
     even = {f"tone_{number}" for number in range(11, 23)}
     found = result(few, [Pupil("one", odd), Pupil("two", even)], "alike.db", alike=True)
     assert (found.decided, found.alike_decided) == (True, False)
-    ahead = f"one is ahead on these {FEW} clips; on clips like these the race cannot tell."
-    assert found.statement == f"Race of 2 models by meteor: {ahead}"
+    said = f"one is best on these {FEW} clips; on clips like these the race cannot tell."
+    assert found.statement == f"Race of 2 models by meteor: {said}"
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from audiocapbench.report.compare.compute import PairedScores
 from audiocapbench.report.leaderboard.build import ranking_scorer
 from audiocapbench.scores.estimate import Scorer, default_scorer
 from audiocapbench.scores.summary import why_unscored
-from audiocapbench.scores.table import RepeatedTable, RunTable, TableReader, labels, repeats
+from audiocapbench.scores.table import RunTable, TableReader, labels, repeats
 from audiocapbench.stats import power
 from audiocapbench.stats.bootstrap import paired_spread
 from audiocapbench.stats.power import Component, variance_components
@@ -116,7 +116,7 @@ def noise_of_runs(label: str, entry: RunTable, scorer: Scorer) -> Noise:
     """What a model's scores vary by, as far as its answers and their judging were repeated."""
     if not scorer.is_mean:
         raise ReportError(f"{scorer.label} is no mean of its samples; name a score that is")
-    tables = entry.tables if isinstance(entry, RepeatedTable) else [entry]
+    tables = entry.tables
     judged = [table.current_judgements(scorer.name) if scorer.judge else [] for table in tables]
     rows: list[tuple[str, str, tuple[str, int], float]] = []
     for repeat, (table, said) in enumerate(zip(tables, judged, strict=True)):

@@ -170,6 +170,7 @@ class RunTable(ScoreTable):
     """
 
     samples: tuple[Sample, ...]
+    _repeats: Sequence["RunTable"] = ()
 
     def __init__(
         self, store: Store, run: Run, dataset: Dataset, traits: Traits, only: str | None
@@ -251,9 +252,13 @@ class RunTable(ScoreTable):
         return len(self.missing)
 
     @property
+    def tables(self) -> Sequence["RunTable"]:
+        """The table, or those of all runs that an entry stands for."""
+        return self._repeats or (self,)
+
+    @property
     def runs(self) -> tuple[Run, ...]:
-        """The run, or all that an entry stands for."""
-        return (self.run,)
+        return tuple(one.run for one in self.tables)
 
     @property
     def scorers(self) -> list[Scorer]:
@@ -295,7 +300,7 @@ class RepeatedTable(RunTable):
 
     def __init__(self, tables: Sequence[RunTable]) -> None:
         vars(self).update(vars(tables[0]))
-        self.tables = tables
+        self._repeats = tables
         self.outcomes = {key: one for own in reversed(tables) for key, one in own.outcomes.items()}
         self.race = " ".join(dict.fromkeys(one.race for one in tables if one.race))
         self.raced = any(one.raced for one in tables)
@@ -315,10 +320,6 @@ class RepeatedTable(RunTable):
             for one in dict.fromkeys(scorer for own in tables for scorer in own.scores)
         }
         ScoreTable.__init__(self, self.samples, self.aggregation, scores, replies)
-
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        return tuple(one.run for one in self.tables)
 
     def _mean(self, scorer: Scorer) -> SampleScores:
         parts = [(one.sample_scores(scorer), one.replies) for one in self.tables]

@@ -82,9 +82,8 @@ class RaceResult:
         elif not self.decided:
             words = f"not decided yet {here}, nor {alike}, between {names}"
         else:
-            is_sure = all(one.asked == self.clips for one in self.racers if not one.refusal)
-            words = f"{names} {verb} {'ahead' if is_sure else 'best'} {here}"
-            words += "" if is_sure else f" {sure}"
+            counted_out = all(one.asked == self.clips for one in self.racers if not one.refusal)
+            words = f"{names} {verb} best {here}{'' if counted_out else f' {sure}'}"
             missing = f"; {alike} the race cannot tell"
             words += f", and best {alike} {sure}" if self.alike_decided else missing
         refused = any(one.refusal for one in self.racers)

@@ -157,8 +157,8 @@ def _comparable(
     for one in scored:
         if scorer and (signature := one.signature(scorer)):
             ways.setdefault((scorer, signature), []).append(one)
-        else:
-            notes.append(why_unscored(one, scorer))
+        unscored = (own for own in one.tables if not scorer or not own.signature(scorer))
+        notes += [why_unscored(own, scorer) for own in unscored]
     if not scored:
         scorer = scorer or Scorer(headline)
         # A judge that nobody has may be a slip of the pen; metrics were looked up.
