@@ -728,6 +728,8 @@ def test_new_writes_a_file_that_check_finds_nothing_wrong_with(mine: Path) -> No
     (folder / "captions.tsv").write_text("file_name\tcaption\na.wav\tOne.\nb.wav\tTwo.\n")
     assert run_command("benchmarks", "new", str(folder), "--force").returncode == 0
     (folder / "a.wav").write_bytes(tone(9, 0.1))
+    done = run_command("benchmarks", "check", str(folder))
+    assert "name the file in this folder, which 'benchmarks new' writes" in done.stderr
     done = run_command("benchmarks", "check", str(folder / "benchmark.toml"))
     assert done.returncode == 2
     assert "expected.sha256 is wrong" in done.stderr

@@ -201,7 +201,7 @@ def test_ids_that_differ_by_extension_folder_or_case_meet_and_say_so(
     met, note = match_ids(texts(*given), wanted)
     assert set(met.texts) <= {*wanted, "odd.wav"}
     assert list(met.texts.values()) == [f"about {key}" for key in given]
-    assert "differ from them only by extension, folder or case" in note
+    assert "differ from them only by extension, folder, case or zeros" in note
 
 
 def test_spaces_may_be_written_otherwise() -> None:
@@ -226,7 +226,7 @@ def test_spaces_may_be_written_otherwise() -> None:
 def test_ids_that_meet_only_in_part_are_refused_with_an_example(
     given: list[str], wanted: list[str]
 ) -> None:
-    with pytest.raises(DatasetError, match="only by extension, folder or case") as refused:
+    with pytest.raises(DatasetError, match="only by extension, folder, case or zeros") as refused:
         match_ids(texts(*given), wanted)
     said = re.findall(r"'[^']*'", str(refused.value))
     assert len(said) == len(set(said))  # it names nobody against himself

@@ -237,8 +237,9 @@ def check_file(name: str, data: Path | None = None) -> tuple[dict[str, Any], lis
     """What a file and its data on this disk are, and what it does not say; nothing is fetched."""
     path = find_file(name)
     if path is None:
-        near = did_you_mean(name, shelf())
-        raise BenchmarkError(f"{name!r} is no shipped benchmark{near}, nor does it end in .toml")
+        to_do = "; name the file in this folder, which 'benchmarks new' writes"
+        near = to_do if Path(name).is_dir() else did_you_mean(name, shelf())
+        raise BenchmarkError(f"{name!r} is no shipped benchmark, nor does it end in .toml{near}")
     file = read_benchmark_file(path)
     facts: dict[str, Any] = file.model_dump(include={"name", "about", "licence", "citation"})
     is_remote = file.data.hub or file.data.files

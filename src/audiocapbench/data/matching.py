@@ -152,7 +152,7 @@ def _video(key: str) -> str:
 
 _FOLDS: Sequence[tuple[Callable[[str], str], str]] = (
     (_nfc, "how accents are written"),
-    *((partial(_stem, folders=depth), "extension, folder or case") for depth in (2, 1, 0)),
+    *((partial(_stem, folders=depth), "extension, folder, case or zeros") for depth in (2, 1, 0)),
     (_loose, "signs for spaces"),
     (_video, "what stands before and after the id of YouTube"),
 )
