@@ -30,7 +30,8 @@ def main() -> None:
     captions = caption_set([(str(number), "", [text]) for number, text in enumerate(texts)])
     frames: Counter[int] = Counter()
     for caption in captions.captions:
-        for slot in (*noun_slots(caption), *quality_slots(caption)):
+        said = [slot for slot, _ in quality_slots(caption, "attribute")]
+        for slot in (*noun_slots(caption), *said):
             frames.update(frame_key(frame, slot.phrase) for frame in slot.frames)
     keys = text_keys(texts)
     met, counts = np.unique(keys.told, return_counts=True)

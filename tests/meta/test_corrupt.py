@@ -26,11 +26,11 @@ from audiocapbench.meta.corrupt.events import (
     form_of,
 )
 from audiocapbench.meta.corrupt.exchanges import (
-    change_attributes,
+    change_phrases,
     exchange_nouns,
 )
 from audiocapbench.meta.corrupt.make import CorruptionSettings, make_pairs
-from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names
+from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names, exchange_topics
 
 
 def captions(*clips: Sequence[str]) -> CaptionSet:
@@ -70,7 +70,7 @@ def test_articles_follow_the_next_word() -> None:
         "A dog says \0 woof",
         "A 🐕 barks",
         "כלב נובח בחוץ",
-        "A dog barks 3 times at 10:30",
+        "A dog barks at 10° outside",
         "bark " * 25_000,
         "Dog",
         "   ",
@@ -134,9 +134,9 @@ def test_a_deed_that_a_reference_may_mean_is_not_put_in() -> None:
 
 def test_a_quality_is_changed_where_another_reference_confirms_it() -> None:
     clips = [["A bell rings loudly", "A bell"], ["A bell rings softly"]]
-    assert "A bell rings loudly." not in texts(change_attributes(captions(*clips)))
+    assert "A bell rings loudly." not in texts(change_phrases(captions(*clips), "attribute"))
     clips[0].append("A loud bell")
-    assert "A bell rings loudly." in texts(change_attributes(captions(*clips)))
+    assert "A bell rings loudly." in texts(change_phrases(captions(*clips), "attribute"))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_quality_is_changed_where_another_reference_confirms_it() -> None:
     ],
 )
 def test_who_speaks_and_in_what_language_are_qualities(text: str, false: set[str]) -> None:
-    made = texts(change_attributes(captions([text]))).get(f"{text}.", set())
+    made = texts(change_phrases(captions([text]), "attribute")).get(f"{text}.", set())
     assert false <= made
     others = {"woman", "boy", "wet"}
     assert false or not any(others & set(one.lower().split()) for one in made)
@@ -159,7 +159,9 @@ def test_who_speaks_and_in_what_language_are_qualities(text: str, false: set[str
 
 @pytest.mark.parametrize("other", ["People talk", "A woman talks", "Female speech", "A girl sings"])
 def test_a_gender_that_a_reference_may_mean_is_not_put_in(other: str) -> None:
-    made = texts(change_attributes(captions(["A man speaks", other]))).get("A man speaks.", ())
+    made = texts(change_phrases(captions(["A man speaks", other]), "attribute")).get(
+        "A man speaks.", ()
+    )
     assert not any("woman" in one.lower().split() for one in made)
 
 
@@ -179,6 +181,50 @@ def test_the_name_of_a_sound_gives_way_to_another_that_no_reference_may_mean() -
     assert not any("keyboard" in true for true in made)
     assert made["Speech with occasional clicking."] == {"Speech with occasional barking."}
     assert "Insects and bugs buzz." not in texts(exchange_deeds(clips))
+
+
+def test_what_is_spoken_of_gives_way_to_what_no_reference_may_mean() -> None:
+    clips = captions(
+        ["A man talks about tax payments", "A calm voice on money"],
+        ["A woman discussing bank loans in Spanish"],
+        ["An explanation of soccer matches delivered by a girl"],
+        ["A speaker describing car", "A talk about makeup for weddings"],
+    )
+    assert texts(exchange_topics(clips)) == {
+        "A man talks about tax payments.": {"A man talks about soccer matches."},
+        "A woman discussing bank loans in Spanish.": {
+            "A woman discussing soccer matches in Spanish."
+        },
+        "An explanation of soccer matches delivered by a girl.": {
+            "An explanation of tax payments delivered by a girl.",
+            "An explanation of bank loans delivered by a girl.",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("clip", "false"),
+    [
+        (["A click during speech"], {"A click during music."}),
+        (["A click during speech", "Clicks over a song"], set()),
+        (["A click without hum during speech"], set()),
+        (["A room with a soft electrical hum", "A dry hall"], {"birdsong"}),
+        (["A soft electrical hum", "Birds chirp"], {"wind noise"}),
+        (["Her deep sadness, grief and fear"], {"joy"}),
+        (["Her deep sadness and joy"], set()),
+        (["A guitar-driven track"], {"A flute-driven track."}),
+        (["A guitar-driven track", "Wind instruments and strings"], {"A piano-driven track."}),
+        (["A technical monologue"], {"A technical dialogue.", "A technical conversation."}),
+        (["A technical dialogue", "A man speaks"], set()),
+    ],
+)
+def test_nouns_of_a_table_give_way_to_what_no_reference_may_mean(
+    clip: list[str], false: set[str]
+) -> None:
+    made = texts(change_phrases(captions(clip), "noun")).get(f"{clip[0]}.", set())
+    assert bool(made) == bool(false)
+    assert all(any(one in text for text in made) for one in false)
+    assert not any("flute" in text for text in made if len(clip) > 1)
 
 
 def test_a_word_that_goes_with_one_sort_of_source_keeps_it() -> None:
@@ -215,7 +261,7 @@ def test_what_is_done_gives_way_with_the_place_where_it_is_done() -> None:
 )
 def test_birds_do_not_speak_and_interference_is_not_acoustic(clip: list[str]) -> None:
     others = ["People speaking near birds speaking", "A hum with acoustic interference"]
-    made = texts(change_attributes(captions(clip, *([one] for one in others))))
+    made = texts(change_phrases(captions(clip, *([one] for one in others)), "attribute"))
     assert f"{clip[0]}." not in made
 
 
@@ -294,20 +340,20 @@ def test_what_is_heard_at_once_is_told_as_in_turn_where_no_reference_tells_so(
 
 def test_what_two_say_of_one_thing_is_not_denied_by_what_is_said_of_another() -> None:
     clips = [["Intermittent clicks amid constant hiss", "Occasional clicks with steady hiss"]]
-    made = texts(change_attributes(captions(*clips)))
+    made = texts(change_phrases(captions(*clips), "attribute"))
     assert "Persistent clicks amid constant hiss." in made[f"{clips[0][0]}."]
     clips[0].append("Steady clicks")
-    made = texts(change_attributes(captions(*clips)))
+    made = texts(change_phrases(captions(*clips), "attribute"))
     assert "Persistent clicks amid constant hiss." not in made.get(f"{clips[0][0]}.", ())
 
 
 def test_a_quality_becomes_its_opposite_unless_a_reference_says_so() -> None:
     clips = [["A bell rings loudly"], ["A bell rings softly"]]
-    made = texts(change_attributes(captions(*clips)))
+    made = texts(change_phrases(captions(*clips), "attribute"))
     assert "A bell rings softly." in made["A bell rings loudly."]
     assert "A bell rings loudly." in made["A bell rings softly."]
     clips[0].append("A faint bell rings")
-    assert "A bell rings loudly." not in texts(change_attributes(captions(*clips)))
+    assert "A bell rings loudly." not in texts(change_phrases(captions(*clips), "attribute"))
 
 
 @pytest.mark.parametrize(
@@ -323,7 +369,7 @@ def test_a_quality_becomes_its_opposite_unless_a_reference_says_so() -> None:
 def test_a_number_is_changed_only_to_what_no_reference_may_mean(
     own: str, other: str, put_in: set[str]
 ) -> None:
-    found = texts(change_attributes(captions([own, other]))).get(f"{own}.", set())
+    found = texts(change_phrases(captions([own, other]), "attribute")).get(f"{own}.", set())
     assert put_in <= found
     assert put_in or not any("hree" in one or "any" in one or "times" in one for one in found)
 
@@ -402,7 +448,9 @@ def test_a_caption_that_breaks_off_after_and_is_read() -> None:
 
 def test_a_genre_that_may_be_the_same_is_not_put_in() -> None:
     genres = ("hip-hop", "electronic", "rock")
-    made = texts(change_attributes(captions(*([f"This {one} beat plays"] for one in genres))))
+    made = texts(
+        change_phrases(captions(*([f"This {one} beat plays"] for one in genres)), "attribute")
+    )
     assert made["This hip-hop beat plays."] == {"This rock beat plays."}
 
 

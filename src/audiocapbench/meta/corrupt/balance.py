@@ -57,37 +57,22 @@ def choose(
 ) -> list[CorruptedPair]:
     """At most one candidate of every caption, so many in all, that together are level; ``least``
     is the share of all captions that come first, level or not."""
-    by_caption = grouped((one.caption, one) for one in candidates)
-    drawn = list[list[CorruptedPair]]()
-    for own in by_caption.values():
-        few = len(own) <= _MOST_A_CAPTION
-        drawn.append(own if few else draw.sample(own, _MOST_A_CAPTION))
+    drawn = [
+        own if len(own) <= _MOST_A_CAPTION else draw.sample(own, _MOST_A_CAPTION)
+        for own in grouped((one.caption, one) for one in candidates).values()
+    ]
     draw.shuffle(drawn)
-    parts = max(1, round(len(drawn) / _AT_ONCE))
-    chosen = list[CorruptedPair]()
-    for part in range(parts):
+    parts, chosen = round(len(drawn) / _AT_ONCE) or 1, list[CorruptedPair]()
+    for part in range(parts if drawn else 0):
         share = limit and (part + 1) * limit // parts - len(chosen)
         own = [one for each in drawn[part::parts] for one in each]
-        wanted = _Wanted(least * captions.total / parts, share, 1 / parts)
-        chosen += _chosen(own, captions, wanted, draw) if own else []
+        evidence = differences(own, captions)
+        sound = np.all(np.minimum(evidence[:, 3:6], evidence[:, 8:]) < _ODD, axis=1)
+        kept = [one for one, good in zip(own, sound, strict=True) if good]
+        if kept:
+            rules, wanted = _rules(kept, evidence[sound], captions), least * captions.total
+            chosen += _level(kept, rules, (wanted / parts, share), 1 / parts, draw)
     return chosen
-
-
-class _Wanted(NamedTuple):
-    """How many pairs at least, level or not, and at most, of which ``part`` of the captions."""
-
-    least: float
-    most: int | None
-    part: float
-
-
-def _chosen(
-    drawn: Candidates, captions: CaptionSet, wanted: _Wanted, draw: random.Random
-) -> list[CorruptedPair]:
-    evidence = differences(drawn, captions)
-    sound = np.all(np.minimum(evidence[:, 3:6], evidence[:, 8:]) < _ODD, axis=1)
-    kept = [one for one, good in zip(drawn, sound, strict=True) if good]
-    return _level(kept, _rules(kept, evidence[sound], captions), wanted, draw) if kept else []
 
 
 def _rules(pairs: Candidates, evidence: FloatArray, captions: CaptionSet) -> FloatArray:
@@ -114,9 +99,14 @@ def _rules(pairs: Candidates, evidence: FloatArray, captions: CaptionSet) -> Flo
 
 
 def _level(
-    pairs: Candidates, rules: FloatArray, wanted: _Wanted, draw: random.Random
+    pairs: Candidates,
+    rules: FloatArray,
+    wanted: tuple[float, int | None],
+    part: float,
+    draw: random.Random,
 ) -> list[CorruptedPair]:
-    """As many pairs as can be level, at most one of a caption, and those wanted at any price."""
+    """As many pairs as can be level of a part of the captions, at most one of each; wanted are so
+    many at any price, and at most so many."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_matrix, eye, hstack, vstack
 
@@ -126,13 +116,13 @@ def _level(
     ones = np.ones(len(pairs))
     of_caption = csr_matrix((ones, (owners, np.arange(len(pairs)))))
     said = words[:, np.flatnonzero((words != 0).sum(axis=0) > _FEW)].T
-    most = float(len(groups) if wanted.most is None else wanted.most)
-    least = min(most, len(groups), wanted.least)
+    most = float(len(groups) if wanted[1] is None else wanted[1])
+    least = min(most, len(groups), wanted[0])
     rows, bounds = [of_caption, ones[np.newaxis], -ones[np.newaxis]], [1.0] * len(groups)
     bounds += [most, -least]
     for told, allowed, few in ((rules.T, _OF_PAIRS, 2.0), (said, _OF_WORDS * abs(said), _FEW)):
         rows += [told - allowed, -told - allowed]
-        bounds += [few * wanted.part] * (2 * told.shape[0])
+        bounds += [few * part] * (2 * told.shape[0])
     # What no longer is level costs more than a pair brings: it is paid for the least alone.
     inputs = vstack(rows, format="csr")
     held = len(groups) + 2

@@ -128,28 +128,21 @@ def _first_pass(
     outcomes = settings.ask(_questions(tasks), without_audio(model), model.name) if tasks else {}
     made: dict[CorruptedPair, Sequence[CorruptedPair]] = {}
     rejected: dict[Corruption, Counter[str]] = defaultdict(Counter)
-    suggested = {kind: _suggested(captions, kind) for kind in {task.kind for task in tasks}}
+    suggested = {
+        kind: grouped((one.caption, one) for one in RULES[kind](captions))
+        for kind in {task.kind for task in tasks}
+    }
     for task in tasks:
         found: list[CorruptedPair] = []
         try:
             found = _read(outcomes[_name(task)], task)
         except RejectedError as error:
             rejected[task.kind][str(error)] += 1
-        found += suggested[task.kind].get(task.caption, [])
+        own, draw = suggested[task.kind].get(task.caption, []), random.Random(_name(task))
+        found += draw.sample(own, min(_LOOKED_AT, len(own)))
         if found:
             made[task] = found
     return made, rejected
-
-
-def _suggested(
-    captions: CaptionSet, kind: Corruption
-) -> Mapping[tuple[str, int], list[CorruptedPair]]:
-    """Some of what rules make of each caption."""
-    made = grouped((one.caption, one) for one in RULES[kind](captions))
-    return {
-        key: random.Random(f"{kind} {key}").sample(own, min(_LOOKED_AT, len(own)))
-        for key, own in made.items()
-    }
 
 
 def _questions(tasks: Iterable[CorruptedPair]) -> Benchmark:

@@ -27,7 +27,9 @@ Corruption = Literal["noun", "attribute"]
 EVENTFUL = (ElementKind.SOURCE, ElementKind.EVENT)
 MARKS = frozenset(",.;")
 _LONGEST = 120  # rules for one sentence say little about captions of more words
-_TOKEN = re.compile(r"""[("']?\d*[A-Za-zÀ-ÿ]+(?:['/&-][A-Za-zÀ-ÿ]+)*[)"':!?]*|[,.;]""")
+_TOKEN = re.compile(
+    r"""[("'\[]?(?:\d+(?:[.:]\d+)?%?|\d*[A-Za-zÀ-ÿ]+)(?:['/&-][A-Za-zÀ-ÿ\d]+)*%?[)"':!?\]]*|[,.;]"""
+)
 _RUN_ON = re.compile(r"(?<=[a-z])([,;])(?=[A-Za-z])")
 _AN_DESPITE_SPELLING = ("hour", "honest", "heir")
 _A_DESPITE_SPELLING = ("uni", "use", "usu", "one", "once", "eu", "ukulele", "user")
@@ -139,7 +141,9 @@ class Quality(NamedTuple):
     frame: str  # next, last or free
     same_side: frozenset[str]
     denying: frozenset[str]  # words of a reference by which it is not surely false
+    confirming: frozenset[str]  # by which it is surely true
     axis: str
+    beside: frozenset[str]  # words of which one has to stand next to it, if there are any
 
 
 def _lines(name: str) -> Iterator[tuple[list[str], str]]:
@@ -226,20 +230,23 @@ def verb_forms() -> dict[str, VerbForm]:
 
 
 @cache
-def qualities() -> dict[str, list[Quality]]:
-    """All phrases of qualities by their first word, the longest first."""
+def qualities(kind: Corruption = "attribute") -> dict[str, list[Quality]]:
+    """All phrases of qualities, or of nouns, by their first word, the longest first."""
     same_side = {
         axis: [frozenset(side.split()) for side in sides.split("|")]
         for (axis,), sides in _lines("same_side")
     }
     found: dict[str, list[Quality]] = {}
-    for number, ((axis, frame), sides) in enumerate(_lines("opposites")):
+    for number, ((axis, frame, *beside), sides) in enumerate(_lines(kind)):
+        near = frozenset(beside)
         for side, (listed, told) in enumerate(zip(sides.split("|"), same_side[axis], strict=False)):
-            same = frozenset(word for word in told if word[0] != "+")
-            denying = frozenset(word.lstrip("+") for word in told)
+            same = frozenset(word for word in told if word[0] not in "+=")
+            denying = frozenset(word.lstrip("+") for word in told if word[0] != "=")
+            confirming = same | {word[1:] for word in told if word[0] == "="}
             for word in listed.split():
                 phrase = tuple(word.split("_"))
-                quality = Quality(phrase, number, side, frame, same, denying, axis)
+                words_told = (same, denying, confirming)
+                quality = Quality(phrase, number, side, frame, *words_told, axis, near)
                 found.setdefault(phrase[0], []).append(quality)
     for known in found.values():
         known.sort(key=lambda quality: -len(quality.phrase))

@@ -3,11 +3,10 @@
 What is not understood is left alone.
 """
 
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice, pairwise, takewhile
-from typing import NamedTuple, TypeVar
+from itertools import pairwise, takewhile
+from typing import NamedTuple
 
 from audiocapbench.meta.corrupt.captions import (
     AUXILIARIES,
@@ -46,8 +45,6 @@ NO_SUBJECT = JOINING | PREPOSITIONS | AUXILIARIES | words("no_subject")
 _DETERMINING = DETERMINERS | splitting.ATTRIBUTES | splitting.COUNTS
 _LONGEST_SUBJECT = 5
 _AT_ONCE, _TAKING_TURNS = words("together"), words("taking_turns")
-_LOOKED_AT, _MOST_LENT = 80, 12
-_Lent = TypeVar("_Lent")
 _FOLLOWED, _BEFORE, _AFTER = ("followed", "by"), ("before",), ("after",)
 _AT_ONCE_JOINTS = frozenset({("while",), ("as",), ("with",)})
 _TOGETHER, _IN_TURN, _BACK = "together", "in turn", "back"
@@ -129,11 +126,6 @@ def _without_marks(tokens: Tokens) -> Tokens:
     return tuple(token for token in tokens if token not in MARKS)
 
 
-def _joined(clauses: list[Clause]) -> Tokens:
-    first, *rest = clauses
-    return sum((one.joint + one.tokens for one in rest), first.tokens)
-
-
 def core(tokens: Iterable[str]) -> frozenset[str]:
     """What the sources and events among these words mean."""
     return frozenset(meaning_of(token) for token in tokens if splitting.kind_of(token) in EVENTFUL)
@@ -155,14 +147,6 @@ def may_be_heard(tokens: Tokens, clip: CaptionedClip) -> bool:
         or meant & clip.meanings
         or _kin(meant) & _kin(clip.meanings)
     )
-
-
-def lent(
-    pool: Sequence[_Lent], draw: random.Random, is_wrong: Callable[[_Lent], bool]
-) -> Iterator[_Lent]:
-    """Some of a pool, as often as captions tell them: none is put in oftener than taken out."""
-    drawn = dict.fromkeys(draw.sample(pool, min(_LOOKED_AT, len(pool))))
-    return islice(filter(is_wrong, drawn), _MOST_LENT)
 
 
 def _told_orders(
@@ -200,7 +184,8 @@ def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
             # All others that tell both tell this time, and one does: one person may be mistaken.
             told, alone = _told_orders(caption, *events), len(caption.clip.references) == 1
             if alone or told == {own}:
-                end = len(_joined(clauses[:place])) + len(clause.joint)
+                end = sum(len(one.joint + one.tokens) for one in clauses[:place])
+                end += len(clause.joint)
                 for other in others:
                     yield caption.replaced("attribute", end - len(joint), end, other)
 

@@ -16,10 +16,12 @@ from audiocapbench.meta.corrupt.captions import (
     DETERMINERS,
     EVENTFUL,
     JOINING,
+    MARKS,
     PREPOSITIONS,
     SAID_BEFORE,
     CaptionSet,
     CorruptedPair,
+    Corruption,
     Noun,
     Quality,
     ReferenceCaption,
@@ -50,6 +52,7 @@ _FREE = _GROWN | {"child"}
 _NOUNS_OF_PERSONS = ("person", "sex", "sexes")
 _SPOKEN = frozenset(map(meaning_of, ("speak", "sing", "shout", "announce", "whisper", "chat")))
 _VOCAL = frozenset(map(meaning_of, words("vocal")))
+_DENIED = words("denied")  # "without noise"
 
 
 class Slot(NamedTuple):
@@ -106,6 +109,10 @@ def _is_noun(tokens: Tokens, place: int) -> bool:
         if lead in ATTRIBUTES and place > 2:
             lead = tokens[place - 3]
         return lead in DETERMINERS
+    # "An electric bass" is one, and strings are not.
+    counted = {"a", "an"}.intersection(tokens[max(0, place - 2) : place])
+    if noun.sort == "instrument" and noun.number == "mass" and counted:
+        return False
     if noun.sort == "matter" and before in ("a", "an"):
         following = tokens[place + 1] if place + 1 < len(tokens) else ","
         return kind_of(following) is ElementKind.SOURCE or following in ("object", "surface")
@@ -136,11 +143,11 @@ def _noun_frames(tokens: Tokens, place: int) -> list[str]:
     return frames
 
 
-def quality_slots(caption: ReferenceCaption) -> Iterator[Slot]:
-    """Every quality of the table, with the word that it is said of."""
+def quality_slots(caption: ReferenceCaption, kind: Corruption) -> Iterator[tuple[Slot, Quality]]:
+    """Every phrase of a table, with the word that it is said of as its frame."""
     tokens = caption.tokens
     for start in range(len(tokens)):
-        quality = _quality_at(tokens, start)
+        quality = _quality_at(tokens, start, kind)
         if quality is None:
             continue
         end = start + len(quality.phrase)
@@ -156,18 +163,20 @@ def quality_slots(caption: ReferenceCaption) -> Iterator[Slot]:
         )
         about = next(said_of, "" if quality.frame == "any" else None)
         if about is not None and _COMPARING.isdisjoint((*before[:1], *after[:1])):
-            yield Slot(caption, start, end, (f"quality {about}",))
+            yield Slot(caption, start, end, (f"quality {about}",)), quality
 
 
-def _quality_at(tokens: Tokens, start: int) -> Quality | None:
+def _quality_at(tokens: Tokens, start: int, kind: Corruption) -> Quality | None:
     """ "Nearby" and its like before a noun are one line of the table, elsewhere another."""
-    for quality in qualities().get(tokens[start].lower(), ()):
+    for quality in qualities(kind).get(tokens[start].lower(), ()):
         end = start + len(quality.phrase)
         following = tokens[end] if end < len(tokens) else ","
         named = kind_of(following) in EVENTFUL or following in ATTRIBUTES
         right = named or kind_of(following) is ElementKind.VAGUE
         if quality.frame != "next":
             right = quality.phrase != ("nearby",) or not named
+        beside = {following, *tokens[max(0, start - 1) : start]}
+        right = right and not (quality.beside and quality.beside.isdisjoint(beside))
         if right and tuple(map(str.lower, tokens[start:end])) == quality.phrase:
             return quality
     return None
@@ -202,36 +211,35 @@ def _reads_well(slot: Slot, own: Noun, families: set[str]) -> bool:
     return True
 
 
-def change_attributes(captions: CaptionSet) -> Iterator[CorruptedPair]:
-    """Every change of a quality that can be made in a set, and is surely false."""
-    slots = [slot for caption in captions.captions for slot in quality_slots(caption)]
-    fits = _fitting(slots)
+def change_phrases(captions: CaptionSet, kind: Corruption) -> Iterator[CorruptedPair]:
+    """Every change of a phrase of a table that can be made in a set, and is surely false."""
+    found = [one for caption in captions.captions for one in quality_slots(caption, kind)]
+    fits = _fitting([slot for slot, _ in found])
     # What references say of the same thing, and who says it.
     told = defaultdict[tuple[str, str], dict[frozenset[str], set[int]]](lambda: defaultdict(set))
-    for (clip, number, tokens), start, _, (frame,) in slots:
-        if (said := _quality_at(tokens, start)) is not None:
-            told[clip.id, frame][said.same_side].add(number)
-    for slot in slots:
+    for (caption, _, _, (frame,)), own in found:
+        told[caption.clip.id, frame][own.same_side].add(caption.number)
+    for slot, own in found:
         caption, start, end, (frame,) = slot
         about = frame.removeprefix("quality ")
-        own = _quality_at(caption.tokens, start)
-        if own is None or not _may_change(caption, own) or about in _others_of(own.axis):
+        if not _may_change(caption, start, own) or about in _others_of(own.axis):
             continue
         of_it = told[caption.clip.id, frame]
         # Where two say it of one thing, what else is said of others does not matter.
-        agreed = len(of_it[own.same_side]) > 1 and own.frame in SAID_BEFORE and own.axis != "gender"
-        for other in _line(own.line):
+        agreed = kind == "attribute" and own.frame in SAID_BEFORE and own.axis != "gender"
+        agreed = agreed and len(of_it[own.same_side]) > 1
+        for other in _line(kind, own.line):
             denied = of_it[other.same_side] if agreed else caption.clip.words & other.denying
             heard = other.side == own.side or denied
             if not heard and (other.frame == "any" or fits(slot, other.phrase)):
                 first, *rest = other.phrase
                 first = first.capitalize() if caption.tokens[start][0].isupper() else first
-                yield caption.replaced("attribute", start, end, (first, *rest))
+                yield caption.replaced(kind, start, end, (first, *rest))
 
 
 @cache
-def _line(number: int) -> tuple[Quality, ...]:
-    return tuple(one for known in qualities().values() for one in known if one.line == number)
+def _line(kind: Corruption, number: int) -> tuple[Quality, ...]:
+    return tuple(one for known in qualities(kind).values() for one in known if one.line == number)
 
 
 @cache
@@ -243,14 +251,15 @@ def _others_of(axis: str) -> frozenset[str]:
     return frozenset(map(meaning_of, others)) if axis == "voice" else frozenset()
 
 
-def _may_change(caption: ReferenceCaption, said: Quality) -> bool:
+def _may_change(caption: ReferenceCaption, start: int, said: Quality) -> bool:
     """Whether a caption takes a side once, and another reference, where there is one, takes the
     same: one may be mistaken."""
     own, others = [word.lower() for word in caption.tokens], caption.clip.others(caption.number)
     elsewhere = {word for text in others for word in words_of(text)}
     times = sum(word in said.same_side for word in own)
-    if times > sum(word in said.same_side for word in said.phrase):
+    before = takewhile(lambda word: word not in MARKS, own[:start][::-1])
+    if times > sum(word in said.same_side for word in said.phrase) or _DENIED & set(before):
         return False
     if said.axis == "gender":
         return _GENDERED.isdisjoint(own) and not _VOCAL.isdisjoint(map(meaning_of, own))
-    return said.axis in words("sure") or not others or bool(said.same_side & elsewhere)
+    return said.axis in words("sure") or not others or bool(said.confirming & elsewhere)

@@ -21,18 +21,17 @@ from audiocapbench.files import write_file
 from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import change_times
-from audiocapbench.meta.corrupt.exchanges import change_attributes, exchange_nouns
-from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names
+from audiocapbench.meta.corrupt.exchanges import change_phrases, exchange_nouns
+from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names, exchange_topics
 from audiocapbench.meta.pairs import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import CONTROLS, ControlScorer, TrialSettings
 from audiocapbench.meta.trial import numbers
 from audiocapbench.stats import Interval, mean_interval
 
+_OF_NOUNS = (exchange_nouns, exchange_deeds, exchange_names, exchange_topics)
 RULES: Mapping[Corruption, Callable[[CaptionSet], Iterable[CorruptedPair]]] = {
-    "noun": lambda captions: chain(
-        exchange_nouns(captions), exchange_deeds(captions), exchange_names(captions)
-    ),
-    "attribute": lambda captions: chain(change_attributes(captions), change_times(captions)),
+    "noun": lambda own: chain(*(rule(own) for rule in _OF_NOUNS), change_phrases(own, "noun")),
+    "attribute": lambda own: chain(change_phrases(own, "attribute"), change_times(own)),
 }
 """What makes every false caption of a kind that it can; one a caption is taken."""
 

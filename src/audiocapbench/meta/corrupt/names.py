@@ -2,9 +2,8 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import partial
-from itertools import pairwise, takewhile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise, takewhile
 
 from audiocapbench.meta.corrupt.captions import (
     DETERMINERS,
@@ -26,12 +25,7 @@ from audiocapbench.meta.corrupt.captions import (
     verb_forms,
     words,
 )
-from audiocapbench.meta.corrupt.events import (
-    NO_SUBJECT,
-    is_plural,
-    lent,
-    may_be_heard,
-)
+from audiocapbench.meta.corrupt.events import NO_SUBJECT, is_plural, may_be_heard
 from audiocapbench.metrics.elements import splitting
 from audiocapbench.metrics.shipped import read_lists
 
@@ -49,9 +43,15 @@ _GOING_WITH_ALL = JOINING | DETERMINERS | PREPOSITIONS | splitting.ATTRIBUTES | 
 _ANYTHING = 3  # families of which a word is said that goes with any of them
 _FEWEST_KEPT = 3  # a caption exchanged as a whole is another clip's
 _LEADING_NOUN = DETERMINERS | splitting.COUNTS | {"of"}
+_ABOUT, _TELLING, _OPEN_ENDED = map(words, ("about", "telling", "open_ended"))
+_LONGEST_TOPIC = 4
+_ENDING = (JOINING | PREPOSITIONS | {"using"}) - _OPEN_ENDED
+_NO_TOPIC = JOINING | PREPOSITIONS | PRONOUNS | _OPEN_ENDED
 _HELPERS = frozenset({"is", "are", "was", "were"})
 _NO_CLAUSE, _BEFORE_GERUNDS = PREPOSITIONS | {"for", "or"}, frozenset({"by", "with"})
 _GERUND = "gerund,"  # and no helper
+_LOOKED_AT, _MOST_LENT = 80, 12
+_Place = tuple[ReferenceCaption, int, int]
 
 
 def deeds_of(tokens: Tokens) -> Iterator[tuple[int, int, str]]:
@@ -131,7 +131,7 @@ def _is_place(words: Tokens) -> bool:
 
 def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every source and what it does given for those of another clip, told in the same form."""
-    places = defaultdict[str, list[tuple[ReferenceCaption, int, int]]](list)
+    places = defaultdict[str, list[_Place]](list)
     for caption in captions.captions:
         for start, end, form in deeds_of(caption.tokens):
             lead, before = (",", ",", *caption.tokens[:start])[-2:]
@@ -160,9 +160,22 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
             whole = len(caption.tokens) - (end - start) < _FEWEST_KEPT
             if hangs or whole or not PRONOUNS.isdisjoint(after):
                 continue
-            draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
-            for deed in lent(pool, draw, partial(_is_unheard_deed, caption.clip)):
-                yield caption.replaced("noun", start, end, deed)
+            yield from _given([(caption, start, end)], pool, _is_unheard_deed)
+
+
+def _given(
+    places: Iterable[_Place],
+    pool: Sequence[Tokens],
+    is_wrong: Callable[[CaptionedClip, Tokens], bool],
+) -> Iterator[CorruptedPair]:
+    """Some of a pool in each place, as often as captions tell them: none is put in oftener than
+    taken out."""
+    for caption, start, end in places:
+        draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
+        drawn = dict.fromkeys(draw.sample(pool, min(_LOOKED_AT, len(pool))))
+        wrong = (phrase for phrase in drawn if is_wrong(caption.clip, phrase))
+        for phrase in islice(wrong, _MOST_LENT):
+            yield caption.replaced("noun", start, end, phrase)
 
 
 def _is_unheard_deed(clip: CaptionedClip, told: Tokens) -> bool:
@@ -174,9 +187,37 @@ def _is_unheard(clip: CaptionedClip, told: Tokens) -> bool:
     return alike(clip.words).isdisjoint(names()[word][1] for word in told if word in names())
 
 
+def exchange_topics(captions: CaptionSet) -> Iterator[CorruptedPair]:
+    """Everything that is spoken of given for what is spoken of in another clip."""
+    places = list[_Place]()
+    for caption in captions.captions:
+        for start, (before, lead) in enumerate(pairwise(("", *caption.tokens)), 1):
+            topic = tuple(takewhile(_is_of_topic, caption.tokens[start:]))
+            end = start + len(topic)
+            after = (*caption.tokens, ".")[end]
+            ended = after.endswith("ed") or after in _ENDING
+            told = lead in _ABOUT or (lead in ("of", "on") and before in _TELLING)
+            # "An explanation of car" lacks an article.
+            named = len(topic) > 1 or is_plural("".join(topic))
+            short = named and len(topic) <= _LONGEST_TOPIC
+            if told and ended and short and not names().keys().isdisjoint(topic):
+                places.append((caption, start, end))
+    pool = [caption.tokens[start:end] for caption, start, end in places]
+    yield from _given(places, pool, _is_other_topic)
+
+
+def _is_other_topic(clip: CaptionedClip, told: Tokens) -> bool:
+    return clip.words.isdisjoint(told) and _is_unheard_deed(clip, told)
+
+
+def _is_of_topic(word: str) -> bool:
+    plain = word.replace("-", "").isalpha() and word.islower()
+    return plain and not word.endswith(("ing", "ed")) and word not in _NO_TOPIC
+
+
 def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
     """Every name of a sound, as in "engine sounds", given for that of another clip's."""
-    places = defaultdict[tuple[str, ...], list[tuple[ReferenceCaption, int, int]]](list)
+    places = defaultdict[tuple[str, ...], list[_Place]](list)
     led = defaultdict[str, set[str]](set)  # what a word before a name is said of
     for caption in captions.captions:
         for before, word in pairwise(caption.tokens):
@@ -205,10 +246,7 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
                 places[_ALONE[head],].append((caption, place, place + 1))
     for own in places.values():
         pool = [caption.tokens[start:end] for caption, start, end in own]
-        for caption, start, end in own:
-            draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
-            for name in lent(pool, draw, partial(_is_unheard, caption.clip)):
-                yield caption.replaced("noun", start, end, name)
+        yield from _given(own, pool, _is_unheard)
 
 
 def _is_quality(word: str) -> bool:
