@@ -225,7 +225,6 @@ def read_caption(value: Any, task: CorruptedPair) -> CorruptedPair:
         "more was changed than asked for": max(gone.total(), added.total()) > _MOST_CHANGED[kind],
         "what was put in may be right": not wrong,
     }
-    for reason, is_so in reasons.items():
-        if is_so:
-            raise RejectedError(reason)
+    if any(reasons.values()):
+        raise RejectedError(next(reason for reason, is_so in reasons.items() if is_so))
     return replace(task, false=made)

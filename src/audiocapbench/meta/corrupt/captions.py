@@ -238,15 +238,13 @@ def qualities(kind: Corruption = "attribute") -> dict[str, list[Quality]]:
     }
     found: dict[str, list[Quality]] = {}
     for number, ((axis, frame, *beside), sides) in enumerate(_lines(kind)):
-        near = frozenset(beside)
         for side, (listed, told) in enumerate(zip(sides.split("|"), same_side[axis], strict=False)):
             same = frozenset(word for word in told if word[0] not in "+=")
             denying = frozenset(word.lstrip("+") for word in told if word[0] != "=")
-            confirming = same | {word[1:] for word in told if word[0] == "="}
+            words_told = same, denying, same | {word[1:] for word in told if word[0] == "="}
             for word in listed.split():
                 phrase = tuple(word.split("_"))
-                words_told = (same, denying, confirming)
-                quality = Quality(phrase, number, side, frame, *words_told, axis, near)
+                quality = Quality(phrase, number, side, frame, *words_told, axis, frozenset(beside))
                 found.setdefault(phrase[0], []).append(quality)
     for known in found.values():
         known.sort(key=lambda quality: -len(quality.phrase))

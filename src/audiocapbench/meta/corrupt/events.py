@@ -184,8 +184,8 @@ def change_times(captions: CaptionSet) -> Iterator[CorruptedPair]:
             # All others that tell both tell this time, and one does: one person may be mistaken.
             told, alone = _told_orders(caption, *events), len(caption.clip.references) == 1
             if alone or told == {own}:
-                end = sum(len(one.joint + one.tokens) for one in clauses[:place])
-                end += len(clause.joint)
+                through = sum(len(one.joint + one.tokens) for one in clauses[: place + 1])
+                end = through - len(clause.tokens)
                 for other in others:
                     yield caption.replaced("attribute", end - len(joint), end, other)
 

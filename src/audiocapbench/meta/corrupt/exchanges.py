@@ -39,7 +39,7 @@ from audiocapbench.meta.corrupt.captions import (
 )
 from audiocapbench.metrics.elements.splitting import ATTRIBUTES, COUNTS, ElementKind, kind_of
 
-_AGES, _COMPARING, _GENDERED = map(words, ("ages", "comparing", "gendered"))
+_AGES, _COMPARING, _DENIED, _GENDERED = map(words, ("ages", "comparing", "denied", "gendered"))
 # One turns a page and turns on a tap: such a verb does not say which nouns fit.
 _DO_ALL = frozenset("turn put set pick place hold piec page make get go come start".split())
 _FARTHEST_FRAME, _FARTHEST_QUALITY = 3, 4
@@ -52,7 +52,6 @@ _FREE = _GROWN | {"child"}
 _NOUNS_OF_PERSONS = ("person", "sex", "sexes")
 _SPOKEN = frozenset(map(meaning_of, ("speak", "sing", "shout", "announce", "whisper", "chat")))
 _VOCAL = frozenset(map(meaning_of, words("vocal")))
-_DENIED = words("denied")  # "without noise"
 
 
 class Slot(NamedTuple):

@@ -36,7 +36,7 @@ _ALONE = {
     for word in line.split()
 }
 _PLACING = frozenset("in near nearby outside inside loudly continuously twice".split())
-_LONGEST_PLACE = 7
+_LONGEST_PLACE, _LONGEST_TOPIC = 7, 4
 _DESCRIBING = splitting.ATTRIBUTES | words("ages")
 _LIKENING, _OF_ONE = words("likening"), words("of_one")
 _GOING_WITH_ALL = JOINING | DETERMINERS | PREPOSITIONS | splitting.ATTRIBUTES | _LEADING
@@ -44,7 +44,6 @@ _ANYTHING = 3  # families of which a word is said that goes with any of them
 _FEWEST_KEPT = 3  # a caption exchanged as a whole is another clip's
 _LEADING_NOUN = DETERMINERS | splitting.COUNTS | {"of"}
 _ABOUT, _TELLING, _OPEN_ENDED = map(words, ("about", "telling", "open_ended"))
-_LONGEST_TOPIC = 4
 _ENDING = (JOINING | PREPOSITIONS | {"using"}) - _OPEN_ENDED
 _NO_TOPIC = JOINING | PREPOSITIONS | PRONOUNS | _OPEN_ENDED
 _HELPERS = frozenset({"is", "are", "was", "were"})
@@ -119,14 +118,8 @@ def _is_place(words: Tokens) -> bool:
     # "In a steady and slow flow" goes on; "in the distance" does not.
     quality = splitting.kind_of(words[-1]) is splitting.ElementKind.ATTRIBUTE
     ended = not quality or words[-2:-1] == ("the",)
-    return (
-        ended
-        and words[0] != "of"
-        and len(words) <= _LONGEST_PLACE
-        and not any(
-            word in PRONOUNS or (word in verb_forms() and word not in nouns()) for word in words
-        )
-    )
+    done = any(word in PRONOUNS or (word in verb_forms() and word not in nouns()) for word in words)
+    return ended and words[0] != "of" and len(words) <= _LONGEST_PLACE and not done
 
 
 def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
@@ -149,30 +142,27 @@ def exchange_deeds(captions: CaptionSet) -> Iterator[CorruptedPair]:
     articled = (own for key, own in places.items() if key.endswith(" a"))
     counted = {caption.tokens[start] for own in articled for caption, start, _ in own}
     for key, own in places.items():
-        pool = [caption.tokens[start:end] for caption, start, end in own]
-        if key.endswith("bare"):
-            pool = [one for one in pool if one[0] not in counted]
+        bare = counted if key.endswith("bare") else frozenset[str]()
+        pool = [one for one in own if one[0].tokens[one[1]] not in bare]
         for caption, start, end in own:
-            lead, before = (",", ",", *caption.tokens[:start])[-2:]
-            sentence = sentence_of(caption.tokens, start)
-            hangs = (sentence[0].endswith("ing") and "," in (lead, before)) or "so" in sentence
+            sentence, two = sentence_of(caption.tokens, start), (",", ",", *caption.tokens[:start])
+            hangs = (sentence[0].endswith("ing") and "," in two[-2:]) or "so" in sentence
             after = takewhile(lambda word: word != ".", caption.tokens[start:])
             whole = len(caption.tokens) - (end - start) < _FEWEST_KEPT
-            if hangs or whole or not PRONOUNS.isdisjoint(after):
-                continue
-            yield from _given([(caption, start, end)], pool, _is_unheard_deed)
+            if not (hangs or whole) and PRONOUNS.isdisjoint(after):
+                yield from _given([(caption, start, end)], pool, _is_unheard_deed)
 
 
 def _given(
     places: Iterable[_Place],
-    pool: Sequence[Tokens],
+    pool: Sequence[_Place],
     is_wrong: Callable[[CaptionedClip, Tokens], bool],
 ) -> Iterator[CorruptedPair]:
-    """Some of a pool in each place, as often as captions tell them: none is put in oftener than
-    taken out."""
+    """Some words of a pool in each place: none are put in oftener than they are taken out."""
     for caption, start, end in places:
         draw = random.Random(f"{caption.clip.id} {caption.number} {start}")
-        drawn = dict.fromkeys(draw.sample(pool, min(_LOOKED_AT, len(pool))))
+        lent = draw.sample(pool, min(_LOOKED_AT, len(pool)))
+        drawn = dict.fromkeys(one.tokens[first:last] for one, first, last in lent)
         wrong = (phrase for phrase in drawn if is_wrong(caption.clip, phrase))
         for phrase in islice(wrong, _MOST_LENT):
             yield caption.replaced("noun", start, end, phrase)
@@ -202,8 +192,7 @@ def exchange_topics(captions: CaptionSet) -> Iterator[CorruptedPair]:
             short = named and len(topic) <= _LONGEST_TOPIC
             if told and ended and short and not names().keys().isdisjoint(topic):
                 places.append((caption, start, end))
-    pool = [caption.tokens[start:end] for caption, start, end in places]
-    yield from _given(places, pool, _is_other_topic)
+    yield from _given(places, places, _is_other_topic)
 
 
 def _is_other_topic(clip: CaptionedClip, told: Tokens) -> bool:
@@ -225,7 +214,8 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
                 led[before].add(names()[word][1])
     for caption in captions.captions:
         for place, head in enumerate(caption.tokens):
-            sorts = [*takewhile(bool, map(_sort_of, reversed(caption.tokens[:place])))]
+            sorts_before = (names().get(word, ("",))[0] for word in caption.tokens[:place][::-1])
+            sorts = [*takewhile(bool, sorts_before)]
             lead, before = (",", ",", *caption.tokens)[place : place + 2]
             after = (*caption.tokens, ",")[place + 1]
             leads = before in _LEADING or (before == "of" and lead in _HEADS)
@@ -236,17 +226,14 @@ def exchange_names(captions: CaptionSet) -> Iterator[CorruptedPair]:
             known = said in _GOING_WITH_ALL or _is_quality(said) or "sound" not in sorts
             free = said not in _OF_ONE and (known or len(led[said]) >= _ANYTHING)
             # "A siren sounds" and "a loud train noises" name no noises.
-            described = (
-                word for word in reversed(caption.tokens[:start]) if word not in _DESCRIBING
-            )
-            deed = is_plural(head) and next(described, "") in ("a", "an")
+            described = [word for word in caption.tokens[:start] if word not in _DESCRIBING]
+            deed = is_plural(head) and described[-1:] in (["a"], ["an"])
             if head in _HEADS and sorts and free and not deed and after not in _LIKENING:
                 places[head, *sorts].append((caption, start, place))
             elif head in _ALONE and told and _is_told_once(caption.tokens, place):
                 places[_ALONE[head],].append((caption, place, place + 1))
     for own in places.values():
-        pool = [caption.tokens[start:end] for caption, start, end in own]
-        yield from _given(own, pool, _is_unheard)
+        yield from _given(own, own, _is_unheard)
 
 
 def _is_quality(word: str) -> bool:
@@ -259,7 +246,3 @@ def _is_told_once(tokens: Tokens, place: int) -> bool:
     family = names()[tokens[place]][1]
     told = (names()[word][1] for word in tokens[:place] + tokens[place + 1 :] if word in names())
     return family not in told
-
-
-def _sort_of(word: str) -> str:
-    return names()[word][0] if word in names() else ""
