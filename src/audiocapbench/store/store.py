@@ -213,6 +213,10 @@ class Store(StoreRepository):
                 why = "are no answers of this run, or second ones"
                 note(f"{rejected} lines of it {why}; they are left in {left}")
             taken.append((path, records, rejected))
+        query = select(schema.runs.c.id, schema.runs.c.created_at)
+        known = {tuple(row) for row in self._fetch(query)}
+        for path in unsaved.strays(self._engine.url, known):
+            note(f"{path} holds answers of a run that this store does not have; it is left there")
         return taken
 
     def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:

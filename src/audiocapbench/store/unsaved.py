@@ -9,7 +9,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -76,7 +76,7 @@ def keep(url: URL, run: Run, records: Sequence[Record]) -> Path:
 
 
 def files_of(url: URL, run: Run) -> Iterator[UnsavedFile]:
-    for path, head, lines in _files(url, run):
+    for path, head, lines in _files(url, f"run{run.id}-"):
         if head != _head(run):  # it is of another store that once lay here
             continue
         records: list[Record] = []
@@ -92,10 +92,20 @@ def files_of(url: URL, run: Run) -> Iterator[UnsavedFile]:
         yield path, records, len(written) - len(records)
 
 
-def _files(url: URL, run: Run) -> Iterator[tuple[Path, Any, list[str]]]:
-    """Files that may be of a run: the document that each begins with, and its other lines."""
+def strays(url: URL, known: Set[tuple[int, str]]) -> list[Path]:
+    """Files with answers of runs that are not known, by number and the time they were made."""
+    paths = []
+    for path, head, _ in _files(url, "run"):
+        with suppress(LookupError, TypeError):
+            if (head["run"]["id"], head["run"]["created_at"]) not in known:
+                paths.append(path)
+    return paths
+
+
+def _files(url: URL, begins: str) -> Iterator[tuple[Path, Any, list[str]]]:
+    """Files that may be of ours: the document that each begins with, and its other lines."""
     for folder, prefix in _places(url):
-        for path in sorted(folder.glob(f"{escape(prefix)}.unsaved-run{run.id}-*.jsonl")):
+        for path in sorted(folder.glob(f"{escape(prefix)}.unsaved-{begins}*.jsonl")):
             with suppress(OSError, ValueError, RecursionError):
                 opened = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
                 with open(opened, encoding="utf-8", newline="\n") as stream:
