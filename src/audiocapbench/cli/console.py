@@ -47,7 +47,7 @@ def _descriptor_too() -> Iterator[None]:
     try:
         yield
     finally:
-        ctypes.CDLL(None).fflush(None)
+        ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
         os.dup2(kept, 1)
         os.close(kept)
 
