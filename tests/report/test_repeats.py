@@ -52,7 +52,7 @@ def test_a_sample_has_the_mean_of_its_answers_and_failures_count_as_0(table: Run
     assert estimate.as_zero == pytest.approx((10 * 0.5 + 0.3) / 12)
     judged = table.sample_scores(table.scorers[0])
     assert judged.values[IDS[2]] == pytest.approx(5.0)
-    assert table.signature(METEOR) == table.tables[0].signature(METEOR)  # type: ignore[attr-defined]
+    assert table.signature(METEOR) == table.tables[0].signature(METEOR)
 
 
 def test_where_a_score_is_no_mean_any_failure_leaves_the_sample_out(table: RunTable) -> None:
