@@ -109,8 +109,7 @@ def measure_view(at: str) -> None:
         ask("sorted by a score", sort="lowest")
         ask("where models differ", sort="differ")
         ask("not asked", status="not asked")
-        meteor = ListQuery.model_validate(shown).score
-        measured("view: two models", ANSWER_S, lambda: samples.duel(*runs[:2], meteor))
+        measured("view: two models", ANSWER_S, lambda: samples.compared(*runs[:2]))
         # Last: what it begins goes on beside.
         measured("view: the board", ANSWER_S, Boards(store).document)
 

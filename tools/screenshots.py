@@ -20,7 +20,6 @@ VIEWS = {
     "compare": "#compare&a=listener&b=control%2Fright",
     "explore": "#explore&clip=sound_03&q=dog",
     "trials": "#trials",
-    "costs": "#costs",
     "made": "#made",
 }
 SIZE = {"width": 1280, "height": 800}

@@ -60,7 +60,7 @@ OWN = {
     "group.append",
 }
 OWN |= {"cell.setAttribute", "group.addEventListener"}
-TABS = ("leaderboard", "matrix", "compare", "explore", "trials", "costs", "made")
+TABS = ("leaderboard", "matrix", "compare", "explore", "trials", "made")
 STEP = re.compile(r"\??\.(\w+)|\?\.\[|\[")
 
 
@@ -214,7 +214,7 @@ def test_pages_read_nothing_of_the_document_that_is_not_in_its_schema(
         checked = check_submissions(checking, made)
         write_site(checking, checked, tmp_path / "site", "Site")
     index = (tmp_path / "site" / "index.html").as_uri()
-    assert strange_fields(browser, index, "leaderboard", "costs", "made") == []
+    assert strange_fields(browser, index, "leaderboard", "made") == []
 
 
 def test_what_watches_the_pages_sees_a_strange_field(

@@ -211,7 +211,7 @@ def test_the_page_never_scrolls_sideways(visit: Any, hostile_page: Path, width: 
     seen.page.click("[role=option] >> nth=0")
     seen.page.wait_for_selector("#clip .answer")
     seen.until(f"document.documentElement.scrollWidth <= {width}")
-    for tab in ("leaderboard", "compare", "trials", "costs", "made"):
+    for tab in ("leaderboard", "compare", "trials", "made"):
         seen.page.evaluate("tab => { location.hash = tab; }", tab)
         seen.until(f"document.body.dataset.shown === '{tab}'")
         seen.until(f"document.documentElement.scrollWidth <= {width}")

@@ -128,11 +128,13 @@ def test_metrics_that_rank_as_the_judge_does_correlate_fully(runs: Path) -> None
         if measure.judge is None:
             table[:] = judge**3
     found = correlations(gathered)
-    assert {one.metric for one in found} == {"rouge_l", "bleu_1"}
-    for one in found:
-        for ranks in (one.answers, one.within):
-            assert ranks == pytest.approx((1.0, 1.0))
-        assert (one.models, one.pairs) == ((None, None), 24)
+    assert {one["metric"] for one in found.rows} == {"rouge_l", "bleu_1"}
+    for one in found.rows:
+        ranks = [
+            one[f"{group}_{name}"] for group in ("answers", "within") for name in ("rho", "tau")
+        ]
+        assert ranks == pytest.approx([1.0] * 4)
+        assert (one["models_rho"], one["models_tau"], one["scored"]) == (None, None, 24)
 
 
 def test_kendalls_tau_within_models_counts_only_pairs_of_one_model() -> None:

@@ -218,11 +218,9 @@ def test_a_row_leads_to_its_page_and_back(visit: Opener, page: str) -> None:
     seen.until(lambda: len(models(seen)) == 4)
 
 
-def test_costs_and_how_it_was_made_are_shown_of_the_models_that_fit(
-    visit: Opener, page: str
-) -> None:
-    seen = visit(f"{page}#costs&controls=hidden")
-    assert seen.page.locator("#costs tbody tr").count() == 3
+def test_models_that_fit_and_how_they_were_made_are_shown(visit: Opener, page: str) -> None:
+    seen = visit(f"{page}#leaderboard&controls=hidden")
+    assert seen.page.locator("#leaderboard .board tbody tr").count() == 3
     seen.page.click("#tab-made")
     seen.says("#made h2", "Signatures")
     assert JUDGE in seen.page.inner_text("#made")
@@ -253,7 +251,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 @pytest.mark.parametrize("width", [390, 1440])
 def test_it_fits_a_phone_and_works_without_scripts(visit: Opener, page: str, width: int) -> None:
     seen = visit(page, viewport={"width": width, "height": 800})
-    for address in (page, f"{page}#costs"):
+    for address in (page, f"{page}#made"):
         seen.go(address)
         seen.until(f"document.documentElement.scrollWidth <= {width}")
     bare = visit(page, java_script_enabled=False)
@@ -265,7 +263,7 @@ def test_it_fits_a_phone_and_works_without_scripts(visit: Opener, page: str, wid
 def test_axe_finds_nothing_wrong(visit: Opener, page: str, scheme: str) -> None:
     needs_program("axe-core")
     seen = visit(page, color_scheme=scheme, bypass_csp=True)
-    for tab in ("leaderboard", "costs", "made"):
+    for tab in ("leaderboard", "made"):
         seen.go(f"{page}#{tab}")
         assert seen.violations() == [], tab
 

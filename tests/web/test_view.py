@@ -60,7 +60,10 @@ def test_the_board_is_the_reports(kept: Store, data: ReportData, shown: Shown) -
     assert board == expected
 
 
-def test_what_is_kept_is_shown_before_anything_is_computed(kept: Store, data: ReportData) -> None:
+def test_what_is_kept_is_shown_before_anything_is_computed(
+    kept: Store, data: ReportData, shown: Shown
+) -> None:
+    shown.board()
     expected = board_document(kept, data, data.benchmark).to_dict()
     with showing(kept) as fresh:
         told = fresh.ask("board")[1]
@@ -179,16 +182,6 @@ def test_a_sample_has_every_answer_and_score(data: ReportData, shown: Shown) -> 
     assert shown.ask("clip", id="../../etc/passwd")[1] is None
 
 
-def test_two_runs_are_counted_against_each_other(data: ReportData, shown: Shown) -> None:
-    first, second = table(data, Scorer("rouge_l"), 1, 2)
-    told = shown.ask("duel", a=1, b=2, score="rouge_l")[1]
-    assert told == {
-        "wins": int((first > second).sum()),
-        "ties": int((first == second).sum()),
-        "losses": int((first < second).sum()),
-    }
-
-
 def test_two_runs_are_compared_as_on_the_terminal(kept: Store, shown: Shown) -> None:
     told = shown.ask("compared", a=1, b=3)[1]
     found = compare_runs(kept, 1, 3).to_dict()
@@ -231,11 +224,11 @@ def test_the_verdict_follows_the_runs_that_come(tmp_path: Path) -> None:
         ("list", {"run": "9" * 40, "first": 0, "last": 5}),
         *(
             (what, {name: "9" * 5_000})
-            for what, name in (*NUMBERS, ("duel", "a"), ("compared", "b"))
+            for what, name in (*NUMBERS, ("compared", "a"), ("compared", "b"))
         ),
         ("list", {"runs": ",".join("1" * 2_000), "first": 0, "last": 5}),
         ("list", {"benchmark": "other", "first": 0, "last": 5}),
-        ("duel", {"a": "one", "b": 2}),
+        ("compared", {"a": "one", "b": 2}),
         ("compared", {"a": 1, "b": 99}),
     ],
 )

@@ -60,7 +60,7 @@ def visit(browser: Any) -> Iterator[Opener]:
 def test_every_view_opens_and_axe_finds_nothing_wrong(visit: Opener, shown: Shown) -> None:
     needs_program("axe-core")
     seen = visit(f"{shown.address}/", bypass_csp=True)
-    for tab in ("leaderboard", "matrix", "compare", "explore", "trials", "costs", "made"):
+    for tab in ("leaderboard", "matrix", "compare", "explore", "trials", "made"):
         seen.page.click(f"#tab-{tab}")
         seen.until(f"document.body.dataset.shown === '{tab}'")
         assert seen.violations() == [], tab
@@ -89,12 +89,12 @@ def test_samples_are_searched_sorted_and_read(visit: Opener, shown: Shown) -> No
         again.counted("0 of 40 samples")
 
 
-def test_a_store_of_trials_alone_shows_them(visit: Opener, tmp_path: Path) -> None:
+def test_a_store_of_trials_alone_says_what_lists_them(visit: Opener, tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "runs.db")) as store:
         begin_run(store, MadeRun("some/judge", kind="trial"), SAMPLES, "trial/pairs")
         with showing(store) as shown:
             seen = visit(f"{shown.address}/", bypass_csp=True)
-            seen.says(".live table", "trial/pairs")
+            seen.says("main .live", "“audiocapbench runs --trials” lists those of trials")
             assert seen.violations() == []
             seen.page.close()
 
@@ -184,7 +184,7 @@ def test_hostile_text_is_only_text(visit: Opener, hostile: Path) -> None:
         seen.until("document.querySelector('#clip h2').textContent.startsWith('a ')")
         assert seen.page.inner_text("#clip h2") == f"a {EVIL}"
         seen.page.wait_for_selector(".sound[data-drawn=yes]")
-        for tab in ("leaderboard", "matrix", "compare", "trials", "costs", "made"):
+        for tab in ("leaderboard", "matrix", "compare", "trials", "made"):
             seen.page.click(f"#tab-{tab}")
             seen.until(f"document.body.dataset.shown === '{tab}'")
         assert seen.page.evaluate("window.hit") is None

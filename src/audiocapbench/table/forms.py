@@ -114,6 +114,18 @@ class Table:
                 texts.append(_text_column(INTERVAL, ends, replace(look, folds=True)))
         return texts
 
+    def texts(self) -> dict[str, Any]:
+        """What a page shows of it, which says of each column whether it has numbers."""
+        columns = self.text_columns()
+        cells = [[" ".join(one) for one in column.cells] for column in columns]
+        return {
+            "title": self.title,
+            "head": [" ".join(column.heading) for column in columns],
+            "rows": [list(row) for row in zip(*cells, strict=True)],
+            "numbers": [column.look.align != "left" for column in columns],
+            "notes": list(self.notes),
+        }
+
     def objects(self) -> list[dict[str, Any]]:
         """Rows as JSON objects; a value with an interval is an object of both."""
         return [

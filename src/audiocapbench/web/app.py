@@ -22,12 +22,10 @@ from audiocapbench.report.page.document import BoardDocument, ServedBoard
 from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES, joined, render
 from audiocapbench.report.page.report_data import (
     BoardData,
-    KeptRun,
     gather,
     kept_data,
     stored_tables,
 )
-from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader, keep_estimates
 from audiocapbench.store import RunLine, Store
 from audiocapbench.web.board_list import BoardList, ListQuery, Number, QueryError, ScorerLabel
@@ -102,7 +100,6 @@ class Boards:
             statuses.append(NOT_ASKED)
         return ServedBoard(
             board=shown,
-            trial_runs=[KeptRun(one.model, one, {}).entry for one in lines if one.is_trial],
             partial=partial,
             error=board.error,
             benchmarks=others,
@@ -300,7 +297,6 @@ class _Request(BaseModel):
 
     benchmark: str = ""
     id: str = ""
-    score: ScorerLabel = Scorer("")
     scorers: Annotated[list[ScorerLabel], BeforeValidator(lambda text: text.split("\n"))] = []
     first: Number = 0
     last: Number = 0
@@ -326,7 +322,7 @@ def make_app(boards: Boards, feed: LiveFeed) -> Any:
         "/favicon.ico": fixed(_ICON, "image/svg+xml"),
         "/api/live": stream,
     }
-    for name in ("board", "list", "find", "clip", "duel", "compared", "audio"):
+    for name in ("board", "list", "find", "clip", "compared", "audio"):
         routes[f"/api/{name}"] = answered(partial(_answer, boards, name), _refusal)
     return bare_app(routes, {})
 
@@ -348,8 +344,6 @@ def _answer(boards: Boards, name: str, request: Any, _body: bytes) -> Any:
         return samples.clip(asked.id, asked.scorers)
     if name == "compared":
         return samples.compared(asked.a, asked.b)
-    if name == "duel":
-        return samples.duel(asked.a, asked.b, asked.score)
     from starlette.responses import Response
 
     try:

@@ -103,13 +103,6 @@ class BoardList:
         found = np.flatnonzero(self._order(query) == (-1 if place is None else place))
         return int(found[0]) if len(found) else -1
 
-    def duel(self, first: int, second: int, scorer: Scorer) -> dict[str, int]:
-        own = self.columns((first, second), scorer)
-        gap = own[0] - own[1]
-        gap = gap[~np.isnan(gap)]
-        counts = {"wins": gap > 0, "ties": gap == 0, "losses": gap < 0}
-        return {name: int(found.sum()) for name, found in counts.items()}
-
     def compared(self, first: int, second: int) -> dict[str, Any]:
         if not {first, second} <= {*self._runs}:
             raise QueryError("a and b are numbers of runs that are shown")

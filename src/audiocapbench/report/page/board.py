@@ -29,6 +29,8 @@ from audiocapbench.scores.table import RunTable
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.correlation import kendall, rank_correlation
 from audiocapbench.store import Store
+from audiocapbench.store.records import StoredCheck
+from audiocapbench.table import Column, Row, Table
 from audiocapbench.version import VERSION
 
 FEWEST_MODELS = 4
@@ -50,18 +52,11 @@ def board_document(
         board = data.ranked(scorer, by_category=bool(labels)) if ranked else data.board
         for name in document.views if labels else ("",):
             _add_ranking(document.views[name], data, board, name, labels)
-    document.correlations = correlations(data)
+    checks = store.judge_checks([one.run.id for one in data.runs], data.judges)
+    trials = (one for one in (correlations(data), _checked(checks)) if one.rows)
+    document.trials = [parts.ShownTable(**one.texts()) for one in trials]
     document.notes = [*data.board.notes, *data.notes]
-    document.checks = [
-        parts.CheckEntry(
-            judge=one.judge,
-            benchmark=one.benchmark,
-            checked=one.document is not None,
-            warning=one.warning,
-        )
-        for one in store.judge_checks([one.run.id for one in data.runs], data.judges)
-    ]
-    document.warnings = [one.warning for one in document.checks if one.warning]
+    document.warnings = [one.warning for one in checks if one.warning]
     document.warnings += [words for run in data.runs for words in run.failures]
     found = departures(store, {one.label: one.table for one in data.runs}, data.headline.judge)
     for model in document.models:
@@ -258,8 +253,8 @@ def _groups(data: BoardData) -> list[parts.ScorerGroup]:
     return groups
 
 
-def correlations(data: ReportData) -> list[parts.MetricJudge]:
-    found = []
+def correlations(data: ReportData) -> Table:
+    rows: list[Row] = []
     for judge in (one for one in data.scorers if one.is_overall):
         for metric in (one for one in data.scorers if one.judge is None):
             left, right = data.scores[metric], data.scores[judge]
@@ -268,25 +263,43 @@ def correlations(data: ReportData) -> list[parts.MetricJudge]:
             points = [[run.table.point(one).value for one in (metric, judge)] for run in data.runs]
             table = np.array(points, dtype=np.float64)
             models = table[~np.isnan(table).any(axis=1)]
-            found.append(
-                parts.MetricJudge(
-                    metric=metric.label,
-                    judge=judge.name,
-                    pairs=int(both.sum()),
-                    answers=_ranks(left[both], right[both]),
-                    within=_ranks(left[both], right[both], runs),
-                    models=_ranks(models[:, 0], models[:, 1], fewest=FEWEST_MODELS),
-                )
-            )
-    return found
+            row = {"metric": metric.label, "judge": judge.name, "scored": int(both.sum())}
+            row |= _ranks("answers", left[both], right[both])
+            row |= _ranks("within", left[both], right[both], runs)
+            rows.append(row | _ranks("models", models[:, 0], models[:, 1], fewest=FEWEST_MODELS))
+    names = {"answers": "all answers", "within": "within models", "models": "models"}
+    columns = [
+        Column(key, name, f"{{{key}_rho:z.2f}} (τ {{{key}_tau:z.2f}})")
+        for key, name in names.items()
+    ]
+    columns = [*map(Column, ("metric", "judge")), *columns, Column("scored", "answers with both")]
+    note = (
+        "Spearman's rank correlation of a metric with a judge's overall score, and Kendall's τ-b: "
+        "over all answers; over those of each model, so that differences between models do not "
+        f"count; and over the models' scores, of {FEWEST_MODELS} models or more."
+    )
+    return Table("Do the metrics agree with the judges?", rows, columns, [note])
+
+
+def _checked(checks: Sequence[StoredCheck]) -> Table:
+    advice = {True: "nothing to warn of", False: "'audiocapbench judges check' does it"}
+    rows: list[Row] = []
+    for one in checks:
+        row = {"judge": one.judge, "benchmark": one.benchmark}
+        is_checked = one.document is not None
+        row |= {"checked": "yes" if is_checked else "no"}
+        rows.append(row | {"found": one.warning or advice[is_checked]})
+    return Table("How reliable are the judges?", rows)
 
 
 def _ranks(
+    name: str,
     first: FloatArray,
     second: FloatArray,
     groups: FloatArray | None = None,
     fewest: int = _FEWEST_PAIRS,
-) -> parts.Correlation:
+) -> Row:
     if len(first) < fewest:
-        return (None, None)
-    return rank_correlation(first, second, groups), kendall(first, second, groups)
+        return {f"{name}_rho": None, f"{name}_tau": None}
+    rho, tau = rank_correlation(first, second, groups), kendall(first, second, groups)
+    return {f"{name}_rho": rho, f"{name}_tau": tau}

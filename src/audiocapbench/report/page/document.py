@@ -12,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, computed_field
 from audiocapbench.report.leaderboard.board import Ranking
 
 Ends = tuple[float, float]
-Correlation = tuple[float | None, float | None]
-"""Spearman's rho and Kendall's tau-b; None where a side never differs, or for two pairs."""
 
 
 class DocumentPart(BaseModel):
@@ -101,26 +99,14 @@ class ScorerGroup(DocumentPart):
     note: str
 
 
-class MetricJudge(DocumentPart):
-    """One metric beside one judge's overall score, on so many ``pairs`` of scores of an answer.
+class ShownTable(DocumentPart):
+    """A table as texts, with whether each column has ``numbers``."""
 
-    ``answers`` is over all answers; ``within`` over those of each model apart, pooled, so that
-    models' levels do not count; ``models`` over the scores of four models or more.
-    """
-
-    metric: str
-    judge: str
-    pairs: int
-    answers: Correlation
-    within: Correlation
-    models: Correlation
-
-
-class CheckEntry(DocumentPart):
-    judge: str
-    benchmark: str
-    checked: bool
-    warning: str | None
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+    numbers: list[bool]
+    notes: list[str]
 
 
 class ScoreDifference(DocumentPart):
@@ -170,7 +156,7 @@ class CategoryView(DocumentPart):
 class BoardDocument(DocumentPart):
     """The document; its models are in the order of their ranks, published ones last.
 
-    What takes long (ranks, correlations) is not in a document of kept estimates alone.
+    What takes long (ranks, ``trials`` of scorers) is not in a document of kept estimates alone.
     ``headline`` is a place among the scorers; ``judge_of_both`` scores accuracy and hallucination.
     ``views`` are by category, ``""`` is everything; ``anchors`` what captions that hear nothing and
     people's get by each scorer. Pages of a site have a ``home``, a report the ``pairs`` that it has
@@ -192,8 +178,7 @@ class BoardDocument(DocumentPart):
     providers: list[str]
     models: list[BoardModel]
     boards: list[ScorerGroup]
-    correlations: list[MetricJudge] = []
-    checks: list[CheckEntry] = []
+    trials: list[ShownTable] = []
     judge_of_both: str | None
     notes: list[str]
     warnings: list[str]
@@ -229,15 +214,14 @@ class SiteDocument(DocumentPart):
 class ServedBoard(DocumentPart):
     """What ``view`` answers: a board, whether more of it is still computed, and what else there is.
 
-    ``version`` grows whenever a board of the store has become better; ``trial_runs`` serve a trial
-    or a check; ``present`` is how samples of the board ended.
+    ``version`` grows whenever a board of the store has become better; ``present`` is how samples of
+    the board ended.
     """
 
     board: BoardDocument | None
     benchmarks: list[str]
     version: int
     error: str = ""
-    trial_runs: list[BoardModel] = []
     partial: bool = False
     categories: list[str] = []
     present: list[str] = []

@@ -1,6 +1,6 @@
 // The page: opens the source, fills the header, and shows the view that the address names.
 
-const NAMES = { leaderboard: "Leaderboard", matrix: "Matrix", compare: "Compare", explore: "Explore", trials: "Trials", costs: "Costs", made: "How it was made" };
+const NAMES = { leaderboard: "Leaderboard", matrix: "Matrix", compare: "Compare", explore: "Explore", trials: "Trials", made: "How it was made" };
 
 class App {
   constructor(source) {
@@ -10,7 +10,7 @@ class App {
     this.drawn = {};
     this.tabs = source.tabs ?? TABS;
     this.default = this.label;
-    this.views = { leaderboard: new LeaderboardView(this), matrix: new MatrixView(this), compare: new CompareView(this), trials: new TrialsView(this), costs: new CostsView(this), made: new MadeView(this) };
+    this.views = { leaderboard: new LeaderboardView(this), matrix: new MatrixView(this), compare: new CompareView(this), trials: new TrialsView(this), made: new MadeView(this) };
     this.header();
     if (source.boards) this.benchmarks();
     this.explorer = source.boards ? null : new ExploreView(this);

@@ -92,6 +92,13 @@ function table(label, heads, rows, name = "") {
   return make("div", "", region, share(label, () => rowsOf(region.firstChild)));
 }
 
+// A table that was made elsewhere, as texts.
+function shownTable({ title, head, rows, numbers, notes }) {
+  const cell = (tag) => (text, place) => make(tag, numbers[place] ? "num" : "words", plain(text));
+  const lines = rows.map((cells) => row(rowHead(plain(cells[0])), ...cells.map(cell("td")).slice(1)));
+  return [make("h2", "", title), table(title, head.map(cell("th")), lines, "board"), make("p", "soft", notes.join(" "))];
+}
+
 function rowHead(...content) {
   const head = foreign("th", "", ...content);
   head.scope = "row";

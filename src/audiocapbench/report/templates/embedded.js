@@ -14,7 +14,7 @@ async function openSource() {
   const inside = await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json();
   element.remove();
   // A site has boards, whose models have pages of their own, and no samples.
-  return inside.boards ? { ...inside, board: inside.boards[0], tabs: ["leaderboard", "costs", "made"] } : new Embedded(inside);
+  return inside.boards ? { ...inside, board: inside.boards[0], tabs: ["leaderboard", "made"] } : new Embedded(inside);
 }
 
 class Embedded {
@@ -59,32 +59,12 @@ class Embedded {
     return { ...sound, peaks: bytesOf(sound.peaks), bytes: sound.link ? null : async () => bytesOf(at(`sound-${number}`).textContent) };
   }
 
-  // What `compare` says of two models; where the report was made without, what the board's own tests say of them.
+  // What `compare` says of two models; null where the report was made without.
   async compared(a, b) {
     const runs = [a, b].map((model) => this.board.models[model].run);
     const pair = this.board.pairs.find((one) => runs.every((run) => one.runs.includes(run)));
-    if (!pair) return this.boardTests(a, b);
-    if (pair.runs[0] === runs[0]) return pair;
+    if (!pair || pair.runs[0] === runs[0]) return pair ?? null;
     const turned = (value) => (isNumber(value) ? -value : null);
     return { ...pair, rows: pair.rows.map((one) => ({ ...one, zero: one.zero && [...one.zero].reverse(), difference: turned(one.difference), interval: one.interval?.map(turned).reverse() })) };
-  }
-
-  boardTests(a, b) {
-    const rows = this.board.scorers.map(({ label }, number) => {
-      const ranking = this.board.views[""].rankings[number];
-      const test = ranking?.pairs.find((one) => [a, b].includes(one.first) && [a, b].includes(one.second));
-      const zero = ranking?.by_zero ? [a, b].map((model) => ranking.places[model].score) : null;
-      return test && { scorer: label, zero, difference: test.first === b ? test.difference : -test.difference, interval: null, p: test.p_adjusted };
-    });
-    return rows.some(Boolean) ? { verdict: "", rows: rows.filter(Boolean) } : null;
-  }
-
-  async duel(a, b, measure) {
-    const found = { wins: 0, ties: 0, losses: 0 };
-    for (const clip of this.clips) {
-      const [x, y] = [a, b].map((model) => scoreOf({ measure }, clip, model));
-      if (isNumber(x) && isNumber(y)) found[x > y ? "wins" : x < y ? "losses" : "ties"] += 1;
-    }
-    return found;
   }
 }

@@ -21,6 +21,7 @@ function chosenBoard(whole, state, usual) {
 }
 
 const MOST_SCORES = 8;
+const STATUS_ORDER = ["ok", "empty", "refused", "filtered", "truncated", "unparsed", "failed", "skipped"];
 
 class LeaderboardView extends View {
   sort = null; // By rank.

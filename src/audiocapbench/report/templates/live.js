@@ -72,7 +72,7 @@ class Live {
   fill(now) {
     const parts = [make("h2", "", now.tasks.length ? "Going on now" : "Nothing to show yet")];
     if (this.source.error) parts.push(foreign("p", "warning", plain(this.source.error)));
-    else if (!now.tasks.length) parts.push(make("p", "soft", "The store has no scored run. This page fills itself as soon as there is one, such as by “audiocapbench run demo --model listener” on the same store."));
+    else if (!now.tasks.length) parts.push(make("p", "soft", "The store has no scored run. This page fills itself as soon as there is one, such as by “audiocapbench run demo --model listener” on the same store; “audiocapbench runs --trials” lists those of trials and annotation."));
     const tasks = make("div", "tasks");
     parts.push(tasks);
     for (const one of now.tasks) {
@@ -86,7 +86,6 @@ class Live {
       parts.push(make("h3", "", "Newest answers"));
       parts.push(make("ol", "newest", ...now.newest.map((one) => make("li", "", make("time", "", one.at), " ", foreign("b", "", plain(one.model)), " ", foreign("span", "soft", beginning(plain(one.sample), 40)), one.status === "ok" ? null : make("span", "badge bad", one.status), foreign("span", "text", one.text)))));
     }
-    if (this.source.board === null && this.source.trialRuns.length) parts.push(trialRuns(this.source.trialRuns));
     this.card.replaceChildren(...parts);
   }
 

@@ -3,6 +3,11 @@
 const MATRIX_SORTS = { lowest: "mean, lowest first", highest: "mean, highest first", differ: "spread, widest first", order: "benchmark's order" };
 
 class MatrixList extends ClipList {
+  apart(scores) {
+    const known = scores.filter(isNumber);
+    return known.length ? fixed(Math.max(...known) - Math.min(...known), this.query.scorer.digits) : "–";
+  }
+
   fill(line, place) {
     const one = this.at(place);
     if (!one) {
@@ -20,9 +25,36 @@ class MatrixList extends ClipList {
       return shown;
     });
     const mean = known.length ? `${fixed(one.value, scorer.digits)}` : "–";
-    line.replaceChildren(foreign("span", "name", beginning(plain(one.id), 60)), make("span", "num", mean), make("span", "num soft", known.length ? fixed(high - low, scorer.digits) : "–"), ...cells);
+    line.replaceChildren(foreign("span", "name", beginning(plain(one.id), 60)), make("span", "num", mean), make("span", "num soft", this.apart(one.scores)), ...cells);
     line.setAttribute("aria-label", `${plain(one.id)}: ${known.length ? `mean ${mean}, from ${fixed(low, scorer.digits)} to ${fixed(high, scorer.digits)}` : "no score"}`);
   }
+}
+
+// What is listed: a score of models, and of which samples.
+function matrixQuery(board, models, sort, category = "") {
+  const names = models.map((one) => board.models[one].label);
+  return { search: "", category, status: "", measure: board.headline, model: ANY, low: null, high: null, sort, shown: models, names, scorer: board.scorers[board.headline] };
+}
+
+// The heads of columns, and below them an empty list.
+function matrixGrid(id, label, board, models, apart) {
+  const head = make("div", "matrix-row matrix-head", make("span", "", "sample"), make("span", "num", "mean"), make("span", "num", apart));
+  for (const model of models) {
+    const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", ownName(plain(board.models[model].label))));
+    name.title = plain(board.models[model].label);
+    head.append(name);
+  }
+  head.setAttribute("aria-hidden", "true");
+  const [rows, spacer] = [make("div", "matrix-list"), make("div")];
+  [rows.id, rows.tabIndex] = [id, 0];
+  rows.setAttribute("role", "listbox");
+  rows.setAttribute("aria-label", label);
+  spacer.setAttribute("role", "presentation");
+  rows.append(spacer);
+  const grid = make("div", "matrix", head, rows);
+  grid.style.setProperty("--models", models.length);
+  new ResizeObserver(() => grid.classList.toggle("dense", (grid.clientWidth - 300) / models.length < 28)).observe(grid);
+  return grid;
 }
 
 class MatrixView extends View {
@@ -36,34 +68,19 @@ class MatrixView extends View {
     const scorer = board.scorers[board.headline];
     const sort = Object.hasOwn(MATRIX_SORTS, state.get("sort")) ? state.get("sort") : "lowest";
     const select = (name, words_, options, value) => field(`matrix-${name}`, words_, chooser(options, value, (chosen) => state.set({ [name]: chosen })));
-    const head = make("div", "matrix-row matrix-head", make("span", "", "sample"), make("span", "num", "mean"), make("span", "num", "spread"));
-    for (const model of models) {
-      const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", ownName(plain(board.models[model].label))));
-      name.title = plain(board.models[model].label);
-      head.append(name);
-    }
-    head.setAttribute("aria-hidden", "true");
-    const [rows, spacer] = [make("div", "matrix-list"), make("div")];
-    rows.id = "matrix-list";
-    rows.tabIndex = 0;
-    rows.setAttribute("role", "listbox");
-    rows.setAttribute("aria-label", `Samples with the ${plain(scorer.label)} of each model`);
-    spacer.setAttribute("role", "presentation");
-    rows.append(spacer);
+    const grid = matrixGrid("matrix-list", `Samples with the ${plain(scorer.label)} of each model`, board, models, "spread");
     let model = "";
+    const [rows, spacer] = [grid.lastChild, grid.lastChild.firstChild];
     spacer.addEventListener("click", ({ target }) => {
       const column = target.closest("[data-model]")?.dataset.model;
       model = column === undefined ? "" : board.models[models[column]].label;
     });
-    const grid = make("div", "matrix", head, rows);
-    grid.style.setProperty("--models", models.length);
     const told = make("p", "soft");
     const tools = make("form", "tools", select("sort", "Sort", Object.entries(MATRIX_SORTS).map(([name, words_]) => [words_, name]), sort), select("category", "Category", [["all categories", ""], ...source.categories.map((name) => [plain(name), name])], state.get("category")), told);
     const typing = document.activeElement?.id;
-    const query = { search: "", category: state.get("category"), status: "", measure: board.headline, model: ANY, low: null, high: null, sort, shown: models, names: models.map((one) => board.models[one].label), scorer };
+    const query = matrixQuery(board, models, sort, state.get("category"));
     box.replaceChildren(card("Where models fail together", `${plain(scorer.label)} of every sample and model; a cell opens its sample.`, tools, make("div", "scroll", grid), this.scale(scorer), share("Scores of all samples", () => this.rows(query))));
     if (typing?.startsWith("matrix-")) at(typing)?.focus();
-    new ResizeObserver(() => grid.classList.toggle("dense", (grid.clientWidth - 300) / models.length < 28)).observe(grid);
     const samples = new MatrixList(source, rows, spacer, (id) => this.app.explore({ clip: id, model, sort }), 27);
     const page = await samples.show(query);
     told.textContent = count(page.total, "sample");

@@ -13,7 +13,6 @@ class Served {
 
   take(told) {
     this.board = told.board;
-    this.trialRuns = told.trial_runs ?? [];
     this.benchmarks = told.benchmarks;
     this.categories = told.categories;
     this.present = told.present;
@@ -92,10 +91,6 @@ class Served {
 
   compared(a, b) {
     return this.ask("compared", { a: this.run(a), b: this.run(b) });
-  }
-
-  duel(a, b, measure) {
-    return this.ask("duel", { a: this.run(a), b: this.run(b), score: this.name(measure) });
   }
 }
 

@@ -1,6 +1,6 @@
 // What the reader has chosen, kept in the address: #explore&q=dog&clip=ID. What is not there is the default.
 
-const TABS = ["leaderboard", "matrix", "compare", "explore", "trials", "costs", "made"];
+const TABS = ["leaderboard", "matrix", "compare", "explore", "trials", "made"];
 // What holds on every view: how the board is ranked and shown, and who is compared.
 const CHOSEN = ["rank", "part", "find", "weights", "controls", "cols", "x", "y", "a", "b", "by"];
 const FIELDS = ["clip", "q", "category", "status", "score", "model", "low", "high", "sort", "hide", ...CHOSEN];

@@ -14,13 +14,6 @@ function problem(text) {
 }
 const percent = (value) => `${Math.round(100 * value)} %`;
 
-// A table as the server has made it.
-function shownTable({ title, head, rows, numbers, notes }) {
-  const cell = (tag) => (text, place) => make(tag, numbers[place] ? "num" : "", text);
-  const lines = rows.map((cells) => row(rowHead(cells[0]), ...cells.map(cell("td")).slice(1)));
-  return [make("h2", "", title), table(title, head.map(cell("th")), lines), make("p", "soft", notes.join(" "))];
-}
-
 function show(told) {
   project = told.name;
   at("name").textContent = `· ${told.name}`;

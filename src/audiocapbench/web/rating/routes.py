@@ -175,7 +175,7 @@ class RatingDesk:
                 if any(one.answer is not None and one.systems for one in pairs):
                     beside = beside_people(self.store, self.project.name)
                     tables = [one for one in win_report(pairs, (), [beside]).tables() if one.rows]
-                self._standing = [_shown_table(one) for one in tables]
+                self._standing = [one.texts() for one in tables]
                 self._seen, now = seen, time.monotonic()
                 self._count_after = now + 5 * (now - began)
             return self._standing
@@ -319,17 +319,8 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         "complete": sum(counts[key] >= project.each for key in asked),
         "agreement": agreement,
         "people": people,
-        "tables": [*desk.standing(), *map(_shown_table, tables)],
+        "tables": [*desk.standing(), *(one.texts() for one in tables)],
     }
-
-
-def _shown_table(table: Table) -> dict[str, Any]:
-    columns = table.text_columns()
-    cells = [[" ".join(one) for one in column.cells] for column in columns]
-    head = [" ".join(column.heading) for column in columns]
-    rows = [list(row) for row in zip(*cells, strict=True)]
-    shown = {"title": table.title, "head": head, "rows": rows, "notes": list(table.notes)}
-    return shown | {"numbers": [column.look.align != "left" for column in columns]}
 
 
 def _refusal(error: Exception) -> tuple[int, dict[str, Any]]:
