@@ -7,7 +7,6 @@ import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.report.compare.compute import compare_runs
-from audiocapbench.report.gate import Gate, check_gates
 from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
 from audiocapbench.report.page.report_data import gather, kept_data, stored_tables
@@ -17,6 +16,7 @@ from audiocapbench.signature import Signature
 from audiocapbench.stats import power
 from audiocapbench.store import Store, StoredScore
 from audiocapbench.store.unsaved import AnswerRecord
+from audiocapbench.study.gate import Gate, check_gates
 from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(100)

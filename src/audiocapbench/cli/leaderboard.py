@@ -17,7 +17,7 @@ from audiocapbench.table import Findings, Table
 from audiocapbench.table.forms import Format, markdown_text
 
 if TYPE_CHECKING:
-    from audiocapbench.report.gate import GateResult
+    from audiocapbench.study.gate import GateResult
 
 
 @options.command(app.command)
@@ -78,7 +78,7 @@ def leaderboard(
             if board.scorer.dimension and board.entries:
                 warn_about(store, [board.scorer.name], [entry.run.id for entry in board.entries])
         if fail_under is not None:
-            from audiocapbench.report.gate import Case, Gate, check_cases
+            from audiocapbench.study.gate import Case, Gate, check_cases
 
             floor = {"kind": "floor", "least": fail_under, "must": "not-missed"}
             gates = check_cases(
@@ -148,7 +148,7 @@ def compare(
     scorers = {one.scorer.name: one.scorer for one in reversed(comparison.differences)}
     gates = None
     if fail_if_worse:
-        from audiocapbench.report.gate import Gate, check_gates
+        from audiocapbench.study.gate import Gate, check_gates
 
         for name in fail_if_worse:
             if name not in scorers:
@@ -188,7 +188,7 @@ def gate(
         junit (FILE): Write the results as JUnit XML, for a CI's list of tests.
         markdown (FILE): Write them as Markdown, for a pull request, with clips that got worse.
     """
-    from audiocapbench.report.gate import check_gates, read_gates
+    from audiocapbench.study.gate import check_gates, read_gates
 
     for written in (junit, markdown):
         options.refuse_overwriting(written, [file])

@@ -13,9 +13,10 @@ from audiocapbench.meta.votes import named_votes
 from audiocapbench.report import costs as spending
 from audiocapbench.report.beside_people import with_votes
 from audiocapbench.report.compare.compute import compare_runs
-from audiocapbench.report.compare.result import ComparisonResult, Test
+from audiocapbench.report.compare.result import ComparisonResult
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
+from audiocapbench.scores.paired import Test
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import DEFAULT_STORE, Store
 from audiocapbench.table import Findings

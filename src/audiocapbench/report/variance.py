@@ -10,9 +10,9 @@ from typing import NamedTuple
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError
 from audiocapbench.grouping import grouped
-from audiocapbench.report.compare.compute import PairedScores
 from audiocapbench.report.leaderboard.build import ranking_scorer
 from audiocapbench.scores.estimate import Scorer, default_scorer
+from audiocapbench.scores.paired import PairedScores
 from audiocapbench.scores.summary import why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, labels, repeats
 from audiocapbench.stats import power

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
 from audiocapbench.stats.power import ALPHA, POWER
-from audiocapbench.table import shown
+from audiocapbench.table import p_words
 
 _MOST_NAMED = 3
 
@@ -92,7 +92,3 @@ def _names(names: Sequence[str]) -> str:
     if len(names) > _MOST_NAMED:
         return f"{', '.join(names[: _MOST_NAMED - 1])} and {len(names) - _MOST_NAMED + 1} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def p_words(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {shown(value, 'p')}"

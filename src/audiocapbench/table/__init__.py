@@ -14,13 +14,14 @@ from audiocapbench.table.forms import (
     ValueWithInterval,
     dollars,
     html_text,
+    p_words,
     shown,
     signature_notes,
 )
 from audiocapbench.table.terminal import text_of
 
 __all__ = ["Column", "Findings", "Result", "Row", "Table", "ValueWithInterval"]
-__all__ += ["dollars", "shown", "signature_notes"]
+__all__ += ["dollars", "p_words", "shown", "signature_notes"]
 
 
 class Result(ABC):

@@ -180,6 +180,10 @@ def shown(value: Any, form: str = "") -> str:
     return format(value, form)
 
 
+def p_words(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {shown(value, 'p')}"
+
+
 class _Template(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         return shown(value, format_spec)

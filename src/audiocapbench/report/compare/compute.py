@@ -1,35 +1,34 @@
 """Runs beside each other on the samples that are settled in both; above 0 the second is better."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
-from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL
-from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models.model import REPEAT
-from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference, Test
-from audiocapbench.scores import compute
+from audiocapbench.report.compare.result import ALL, ComparisonResult, Difference
 from audiocapbench.scores.compute import ALL as EVERYTHING
-from audiocapbench.scores.compute import Group, Mask, group_samples
+from audiocapbench.scores.compute import Group, group_samples
 from audiocapbench.scores.compute import category as in_category
-from audiocapbench.scores.estimate import Missing, Scorer, counted, default_scorer, without_plugin
-from audiocapbench.scores.summary import unknown_judge, why_unscored
-from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels
+from audiocapbench.scores.estimate import Missing, Scorer, counted
+from audiocapbench.scores.paired import (
+    PairedScores,
+    Test,
+    common_samples,
+    common_scorers,
+    moved_samples,
+    p_values,
+    together,
+)
+from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.stats import bootstrap, power
 from audiocapbench.stats.bootstrap import Resampling
 from audiocapbench.stats.multiple import Correction, corrected
-from audiocapbench.stats.units import Aggregate, Clusters, is_enough, units_of
 from audiocapbench.store import Store
-from audiocapbench.table import Row
-
-_MOST_NUMBERS = 4_000_000  # in memory at once, of pairs that are tested together
 
 
 def compare_runs(
@@ -183,201 +182,6 @@ def _raced(one: RunTable, other: RunTable) -> str:
     return f"Not tested, because a race stopped {runs}. {stopped[0].race}"
 
 
-def common_samples(one: RunTable, other: RunTable) -> tuple[list[Sample], dict[str, int]]:
-    """Samples that mean the same in both runs; and how many others there are, and why."""
-    runs = one.run, other.run
-    if runs[0].benchmark != runs[1].benchmark:
-        raise ReportError(
-            f"run {runs[0].id} is of {runs[0].benchmark} and run {runs[1].id} of "
-            f"{runs[1].benchmark}: they answered different questions and cannot be compared"
-        )
-
-    def meaning(sample: Sample) -> tuple[object, ...]:
-        return (sample.clip.sha256, sample.references, sample.category)
-
-    left, right = ({sample.id: sample for sample in own.samples} for own in (one, other))
-    both = [sample for key, sample in left.items() if key in right]
-    unlike = [one for one in both if one is not right[one.id]]  # perhaps no more than read twice
-    changed = {one.id for one in unlike if meaning(one) != meaning(right[one.id])}
-    same = [one for one in both if one.id not in changed] if changed else both
-    asked = sum(
-        one.instruction != right[one.id].instruction for one in unlike if one.id not in changed
-    )
-    if asked:
-        raise ReportError(
-            f"runs {runs[0].id} and {runs[1].id} were asked about {asked:,} of their "
-            f"{len(same):,} common samples in different words, and cannot be compared"
-        )
-    if not same:
-        raise ReportError(f"runs {runs[0].id} and {runs[1].id} have no sample in common")
-    only = {"only_a": len(left) - len(both), "only_b": len(right) - len(both)}
-    return same, only | {"changed": len(changed)}
-
-
-def common_scorers(
-    one: RunTable, other: RunTable, metrics: Sequence[str], judges: Sequence[str], notes: list[str]
-) -> list[Scorer]:
-    """Scorers that both runs have, made in the same way; a judge is followed by its dimensions."""
-    for name in judges:
-        if (why := unknown_judge([one, other], name)) is not None:
-            raise ReportError(f"neither run has a score of {name}{why}")
-    wanted = [*(Scorer(name, OVERALL) for name in judges), *(Scorer(name) for name in metrics)]
-    notes += map(without_plugin, sorted({*one.unknown_metrics, *other.unknown_metrics}))
-    both = Counter(own for side in (one, other) for own in side.scorers if side.signature(own))
-    first, scorers = default_scorer(both, 2, one.traits.headline), list[Scorer]()
-    for scorer in wanted or sorted(both, key=lambda own: own != first):
-        left, right = one.signature(scorer), other.signature(scorer)
-        if left and left == right:
-            scorers.append(scorer)
-            own = one.dimensions(scorer.name) if scorer.dimension else []
-            scorers += [dimension for dimension in own if dimension in other.scores]
-        elif left and right:
-            notes.append(
-                f"{scorer.name} was made in two ways and is left out: {left} and {right}. "
-                "Score both runs again."
-            )
-        else:
-            notes.append(why_unscored(other if left else one, scorer))
-    return scorers
-
-
-class PairedScores:
-    """Two runs on the samples of a group that are settled in both: scored, or failed.
-
-    Where they do not have scores of the same ones, failures count as 0 (``as_zero``): nobody is
-    better for leaving out. Whatever sets two runs beside each other asks here.
-    """
-
-    def __init__(
-        self,
-        scorer: Scorer,
-        group: Group,
-        one: ScoreTable,
-        other: ScoreTable,
-        *,
-        as_zero: bool = False,
-    ) -> None:
-        """Failures can be made to count as 0 even where both fail on the same samples."""
-        self.scorer, self.group = scorer, group
-        tables = one, other
-        self._scores = [own.sample_scores(scorer) for own in tables]
-        scored = [group.column(own)[1] for own in self._scores]
-        failed = [group.failed(own.sample_scores(scorer), own.replies) for own in tables]
-        both: Mask = (scored[0] | failed[0]) & (scored[1] | failed[1])
-        self.as_zero = as_zero or bool(((scored[0] != scored[1]) & both).any())
-        self.here = both if self.as_zero else both & scored[0]
-        self.failed = tuple(int((both & ~own).sum()) for own in scored)
-        self.source = frozenset(map(id, self._scores)), self.as_zero
-        self.n = int(self.here.sum())
-        numbers = group.numbers[self.here]
-        self.clips = int(np.count_nonzero(np.bincount(numbers)))
-        self.clusters = numbers if self.clips < self.n else None
-        self.scores: tuple[float, float] | None = None
-        if self.n and not group.lacks(self.here):
-            sides = self.table.transpose(1, 0, 2)
-            means = np.stack([np.ascontiguousarray(side).mean(axis=0) for side in sides])
-            first, second = self.aggregate(means).tolist()
-            self.scores = first, second
-
-    @property
-    def testable(self) -> bool:
-        enough = self.scores is not None and self.group.enough(self.here)
-        return enough and is_enough(units_of(np.zeros((self.n, 1)), self.clusters))
-
-    @property
-    def alike(self) -> Hashable:
-        """Pairs for which this is the same are of the same samples, and added up in one way."""
-        samples = self.group.clips, self.here.tobytes(), id(self.group.aggregation)
-        return *samples, self.scorer.aggregate, self.as_zero, self.table.shape, self.bounds
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return min(self.scorer.min_value, 0.0), self.scorer.max_value
-
-    @property
-    def aggregate(self) -> Aggregate:
-        return self.made_by(1.0)
-
-    def made_by(self, whole: FloatArray | float) -> Aggregate:
-        make = self.group.aggregate_as_zeros if self.as_zero else self.group.aggregate_of
-        return make(self.scorer, whole)
-
-    @cached_property
-    def table(self) -> FloatArray:
-        """What is added up of those that are ``here``, of shape (samples, 2, …)."""
-        return self.group.table(self._scores, as_zero=self.as_zero)[self.here]
-
-    def resampled(self) -> tuple[FloatArray, FloatArray, Aggregate, Clusters]:
-        """Both sides, the second first; how a draw is added up; and the clip of each sample."""
-        first, second = self.table.transpose(1, 0, 2)
-        whole: FloatArray | float = 1.0
-        if self.group.aggregation is not None:
-            # A draw may hold no sample of a small corpus, which then has the mean of all.
-            means = np.stack([second.mean(axis=0), first.mean(axis=0)])
-            whole = compute.corpus_means(means, len(self.group.weights))
-        return second, first, self.made_by(whole), self.clusters
-
-
-class _Together(NamedTuple):
-    """Pairs that are added up alike, by their places, and one of them: their statistics are of
-    shape (samples, pairs, 2, k), the second run's first."""
-
-    places: list[int]
-    sides: FloatArray
-    one: PairedScores
-
-    @property
-    def added(self) -> FloatArray:
-        """What scores are made of: of means nothing but the values."""
-        return self.sides[..., :1] if self.one.aggregate is first_column else self.sides
-
-    @property
-    def drawn(self) -> Aggregate:
-        """What makes scores of a draw, which may hold no sample of a small corpus: that has the
-        mean of all."""
-        if (group := self.one.group).aggregation is None:
-            return self.one.aggregate
-        means = compute.corpus_means(self.sides.mean(axis=0), len(group.weights))
-        return self.one.made_by(means)
-
-
-def _together(pairs: Sequence[PairedScores]) -> Iterator[_Together]:
-    """As many pairs at once as memory holds."""
-    alike = grouped((one.alike, at) for at, one in enumerate(pairs))
-    for places in alike.values():
-        one = pairs[places[0]]
-        at_once = max(1, _MOST_NUMBERS // max(one.table[:, 0].size, 1))
-        for start in range(0, len(places), at_once):
-            some = places[start : start + at_once]
-            tables = np.stack([pairs[place].table for place in some], axis=1)
-            yield _Together(some, tables[:, :, ::-1], one)
-
-
-def p_values(
-    pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS, test: Test = "permutation"
-) -> list[float]:
-    """Two-sided p of each, no smaller than its interval allows; pairs that are added up alike are
-    tested in one pass, and none again that a board or a comparison has tested."""
-    keys = [(one.source, rounds, test) for one in pairs]
-    new = [one for one, key in zip(pairs, keys, strict=True) if key not in one.group.tested]
-    for some in _together(new):
-        left, right = some.added[:, :, 0], some.added[:, :, 1]
-        made, own = some.one.aggregate, some.one.clusters
-        if test == "permutation":
-            values = bootstrap.permutation_tests(left, right, made, rounds=rounds, clusters=own)
-        else:
-            drawn = (bootstrap.bootstrap_test(*new[place].resampled()) for place in some.places)
-            values = np.array(list(drawn))
-        if (sure := values < power.ALPHA).any():
-            sides, bounds = (left[:, sure], right[:, sure]), some.one.bounds
-            values[sure] = bootstrap.guarded(
-                values[sure], *sides, made, bounds=bounds, clusters=own
-            )
-        for place, value in zip(some.places, values.tolist(), strict=True):
-            new[place].group.tested[new[place].source, rounds, test] = value
-    return [one.group.tested[key] for one, key in zip(pairs, keys, strict=True)]
-
-
 PairedDifference = tuple[Difference, PairedScores | None]
 """A row, and what it is tested by; None where nothing may be."""
 
@@ -425,7 +229,7 @@ def _test(
     tested = [(row, pair) for rows in families for row, pair in rows if pair is not None]
     pairs = [pair for _, pair in tested]
     values = p_values(pairs, test=test)
-    for some in _together(pairs):
+    for some in together(pairs):
         own, made = np.array([values[place] for place in some.places]), some.drawn
         clusters, sides = some.one.clusters, (some.added[:, :, 0], some.added[:, :, 1])
         how = Resampling(clusters=clusters, bounds=some.one.bounds)
@@ -447,32 +251,3 @@ def _test(
             level, top = power.ALPHA / len(counted), max(row.a or 0.0, row.b or 0.0)
             least = power.visible(row.sd or 0.0, row.clips, level, top)
             row.detectable = least if least and least < row.scorer.max_value else None
-
-
-def moved_samples(
-    one: RunTable, other: RunTable, scorer: Scorer, samples: Sequence[Sample]
-) -> list[Row]:
-    """Samples that both have settled and that score otherwise, most first; a failure scores 0."""
-    group = Group(tuple(samples), ())
-    scored = [table.sample_scores(scorer) for table in (one, other)]
-    failed = [group.failed(own, run.replies) for own, run in zip(scored, (one, other), strict=True)]
-    rows: list[tuple[float, int, Row]] = []
-    for place, sample in enumerate(samples):
-        scores = [
-            0.0 if lost[place] else own.values.get(sample.id)
-            for own, lost in zip(scored, failed, strict=True)
-        ]
-        if scores[0] is None or scores[1] is None or scores[0] == scores[1]:
-            continue
-        row: Row = {
-            "id": sample.id,
-            "category": sample.category,
-            "file_name": sample.clip.file_name,
-            "references": list(sample.references),
-            "difference": scores[1] - scores[0],
-        }
-        for side, run, score in zip("ab", (one, other), scores, strict=True):
-            reply = run.outcomes[sample.id].reply
-            row[side] = {"score": score, "status": str(reply.status), "text": reply.text}
-        rows.append((-abs(row["difference"]), sample.position, row))
-    return [row for *_, row in sorted(rows, key=lambda one: one[:2])]

@@ -2,23 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from audiocapbench.report.verdict import PairVerdict, p_words, pair_verdict
+from audiocapbench.report.verdict import PairVerdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer, counted
+from audiocapbench.scores.paired import Test
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.stats.bootstrap import SWAPS
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.stats.power import ALPHA, POWER
 from audiocapbench.store import Run
-from audiocapbench.table import Column, Result, Row, Table, shown, signature_notes
+from audiocapbench.table import Column, Result, Row, Table, p_words, shown, signature_notes
 
 ALL = "all"
 LONGEST, LONGEST_IN_A_FILE = 600, 200
 """Characters of an answer on a terminal, which wraps it, and in a table of a page."""
 
-Test = Literal["permutation", "bootstrap"]
 _COLUMNS = (
     "benchmark run_a run_b model_a model_b scorer category n score_a score_b difference low high "
     "p p_adjusted effect detectable unit as_zero failed_a failed_b correction"

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.meta.over_blind import OVER, over_blind
-from audiocapbench.report.compare.compute import PairedScores, p_values
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.departures import Departure
 from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
+from audiocapbench.scores.paired import PairedScores, p_values
 from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval

@@ -1,7 +1,7 @@
 """Gates: corrected for those that are named, one-sided, honest about what they could see."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,15 @@ from numpy.typing import NDArray
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.report import gate as gate_module
 from audiocapbench.report.compare.compute import compare_runs
-from audiocapbench.report.gate import (
+from audiocapbench.scores.compute import SampleScores
+from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.table import TableReader
+from audiocapbench.signature import Signature
+from audiocapbench.stats import bootstrap
+from audiocapbench.store import Store
+from audiocapbench.study import gate as gate_module
+from audiocapbench.study.gate import (
     Case,
     Gate,
     GateFinding,
@@ -24,12 +30,6 @@ from audiocapbench.report.gate import (
     check_gates,
     read_gates,
 )
-from audiocapbench.scores.compute import SampleScores
-from audiocapbench.scores.estimate import Scorer
-from audiocapbench.scores.table import TableReader
-from audiocapbench.signature import Signature
-from audiocapbench.stats import bootstrap
-from audiocapbench.store import Store
 from audiocapbench.table.forms import markdown_text
 from made_store import MadeRun, emptied, made_samples, put_run
 
@@ -37,6 +37,12 @@ SAMPLES = made_samples(60)
 IDS = [one.id for one in SAMPLES]
 BASE = np.random.default_rng(0).uniform(0.3, 0.8, 60)
 METRICS = ("rouge_l", "meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "spider", "spice")
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Store]:
+    with Store.open("sqlite:///:memory:") as made:
+        yield made
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from audiocapbench.data.toml_file import TomlTable, read_toml
 from audiocapbench.errors import ReportError
 from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.metrics import find_metric
-from audiocapbench.report.compare import compute as pairing
-from audiocapbench.report.verdict import p_words
+from audiocapbench.scores import paired as pairing
 from audiocapbench.scores.compute import ALL, corpus_means, group_samples
 from audiocapbench.scores.estimate import Scorer, counted, missing_words
 from audiocapbench.scores.summary import why_unscored
@@ -27,7 +26,7 @@ from audiocapbench.stats import FEWEST_FOR_INTERVAL, bootstrap
 from audiocapbench.stats.multiple import Correction, corrected
 from audiocapbench.stats.power import ALPHA, POWER
 from audiocapbench.store import Store
-from audiocapbench.table import Column, Result, Row, Table, shown
+from audiocapbench.table import Column, Result, Row, Table, p_words, shown
 from audiocapbench.table.escape_controls import escape_line
 
 CLIPS = 5
