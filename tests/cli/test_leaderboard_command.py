@@ -129,7 +129,7 @@ def test_compare_shows_differences_and_what_moved(store: str) -> None:
     for more in ("--json", "--format=csv"):  # which a paragraph is not
         refused = run("compare", "1", "3", "--paper", more, "--store", store)
         assert (refused.returncode, refused.stdout) == (2, "")
-    many = run("compare", "1", "2", "3", "--test", "bootstrap", "--store", store).stdout
+    many = run("compare", "1", "2", "3", "--store", store).stdout
     assert "A = run 1 (plain) to 2 runs: B less A" in many
     assert "24 samples in common; 24 of them with rouge_l." in shown.stdout
     assert "best_of_all & more beats plain by" in shown.stdout

@@ -3,7 +3,7 @@
 from dataclasses import asdict, replace
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -101,7 +101,6 @@ def compare(
     judge: list[str] | None = None,
     clips: Annotated[int, Option(min=0)] = 5,
     correction: options.Correction = "holm",
-    test: Literal["permutation", "bootstrap"] = "permutation",
     repeats: bool = False,
     paper: bool = False,
     fail_if_worse: list[str] | None = None,
@@ -114,7 +113,6 @@ def compare(
         metrics (A,B): Only these; by default all that both have.
         judge (JUDGE): Only these judges; repeat for several.
         clips (N): How many clips that moved to show.
-        test: Paired permutation, or the paired bootstrap as sacrebleu has it.
         repeats: Let a run stand for all its repeats ('run --repeats'): the mean of their answers.
         paper: Print a paragraph for a paper instead, with signatures and power.
         fail_if_worse (SCORER): Exit with 1 if another run is surely worse than the first by this
@@ -142,7 +140,6 @@ def compare(
         judges=judge or (),
         clips=clips,
         correction=correction,
-        test=test,
         repeats=repeats,
     )
     scorers = {one.scorer.name: one.scorer for one in reversed(comparison.differences)}

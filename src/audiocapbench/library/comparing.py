@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any, Unpack, cast, get_args
+from typing import Any, Unpack
 
 from audiocapbench.asking import BoardOptions
 from audiocapbench.errors import StoreError, check_known
@@ -16,7 +16,6 @@ from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.compare.result import ComparisonResult
 from audiocapbench.report.leaderboard.build import build_leaderboard, ranking_scorer
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
-from audiocapbench.scores.paired import Test
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import DEFAULT_STORE, Store
 from audiocapbench.table import Findings
@@ -32,7 +31,6 @@ def compare(
     judges: str | Sequence[str] = (),
     clips: int = 5,
     correction: str = "holm",
-    test: str = "permutation",
     repeats: bool = False,
 ) -> ComparisonResult:
     """Compare runs of one benchmark with the first of them, clip by clip.
@@ -46,7 +44,6 @@ def compare(
         judges: Judges to compare by.
         clips: How many of the samples that moved most to show.
         correction: ``holm`` or ``bh``: how p-values are corrected for their number.
-        test: ``permutation``, or ``bootstrap`` as sacrebleu has it; both are paired.
         repeats: Whether a run stands for all its repeats, by the mean of their answers.
 
     Raises:
@@ -54,7 +51,6 @@ def compare(
         StoreError: There is no such run.
     """
     check_known("correction", correction, [*Correction], scoring.ArgumentError)
-    check_known("test", test, get_args(Test), scoring.ArgumentError)
     numbers = map(scoring.run_number, (first, second, *more))
     with opened_store(store, create=False) as opened:
         return compare_runs(
@@ -64,7 +60,6 @@ def compare(
             judges=[judges] if isinstance(judges, str) else judges,
             clips=clips,
             correction=Correction(correction),
-            test=cast(Test, test),
             repeated=repeats,
         )
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from audiocapbench.stats import bootstrap, power
 from audiocapbench.stats.units import Aggregate, Clusters, is_enough, units_of
 from audiocapbench.table import Row
 
-Test = Literal["permutation", "bootstrap"]
 _MOST_NUMBERS = 4_000_000  # in memory at once, of pairs that are tested together
 
 
@@ -195,28 +194,22 @@ def together(pairs: Sequence[PairedScores]) -> Iterator[Together]:
             yield Together(some, tables[:, :, ::-1], one)
 
 
-def p_values(
-    pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS, test: Test = "permutation"
-) -> list[float]:
+def p_values(pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS) -> list[float]:
     """Two-sided p of each, no smaller than its interval allows; pairs that are added up alike are
     tested in one pass, and none again that a board or a comparison has tested."""
-    keys = [(one.source, rounds, test) for one in pairs]
+    keys = [(one.source, rounds) for one in pairs]
     new = [one for one, key in zip(pairs, keys, strict=True) if key not in one.group.tested]
     for some in together(new):
         left, right = some.added[:, :, 0], some.added[:, :, 1]
         made, own = some.one.aggregate, some.one.clusters
-        if test == "permutation":
-            values = bootstrap.permutation_tests(left, right, made, rounds=rounds, clusters=own)
-        else:
-            drawn = (bootstrap.bootstrap_test(*new[place].resampled()) for place in some.places)
-            values = np.array(list(drawn))
+        values = bootstrap.permutation_tests(left, right, made, rounds=rounds, clusters=own)
         if (sure := values < power.ALPHA).any():
             sides, bounds = (left[:, sure], right[:, sure]), some.one.bounds
             values[sure] = bootstrap.guarded(
                 values[sure], *sides, made, bounds=bounds, clusters=own
             )
         for place, value in zip(some.places, values.tolist(), strict=True):
-            new[place].group.tested[new[place].source, rounds, test] = value
+            new[place].group.tested[new[place].source, rounds] = value
     return [one.group.tested[key] for one, key in zip(pairs, keys, strict=True)]
 
 

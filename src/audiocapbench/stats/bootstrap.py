@@ -249,25 +249,6 @@ def student_tests(
     return scores, p
 
 
-def bootstrap_test(
-    first: FloatArray, second: FloatArray, aggregate: Aggregate, clusters: Clusters = None
-) -> float:
-    """Two-sided p-value of a difference by the paired bootstrap, as sacrebleu has it: how often
-    a draw is as far from the mean of all draws as the difference is from 0."""
-    sides = np.stack([first, second], axis=1).reshape(len(first), -1)
-    units, difference = ordered(units_of(sides, clusters)), _difference(aggregate)
-    seen = float(difference(units.means[np.newaxis])[0])
-    draw, count, found = np.random.default_rng(SEED), len(units.sizes), []
-    for start in range(0, SWAPS, _ROUNDS_AT_ONCE):
-        size = min(_ROUNDS_AT_ONCE, SWAPS - start)
-        places = draw.integers(0, count, (size, count)) + count * np.arange(size)[:, np.newaxis]
-        times = np.bincount(places.ravel(), minlength=size * count).reshape(size, count)
-        found.append(difference((times @ units.sums) / (times @ units.sizes)[:, np.newaxis]))
-    drawn = np.concatenate(found)
-    far = np.abs(drawn - drawn.mean()) >= abs(seen) - 1e-13
-    return float((far.sum() + 1) / (SWAPS + 1))
-
-
 def difference_interval(
     first: FloatArray,
     second: FloatArray,

@@ -17,7 +17,6 @@ from audiocapbench.scores.compute import category as in_category
 from audiocapbench.scores.estimate import Missing, Scorer, counted
 from audiocapbench.scores.paired import (
     PairedScores,
-    Test,
     common_samples,
     common_scorers,
     moved_samples,
@@ -40,7 +39,6 @@ def compare_runs(
     judges: Sequence[str] = (),
     clips: int = 10,
     correction: Correction = Correction.HOLM,
-    test: Test = "permutation",
     repeated: bool = False,
 ) -> ComparisonResult:
     """Compare runs of one benchmark with the first, by metrics and judges or by all that both have.
@@ -55,7 +53,7 @@ def compare_runs(
     if twice := [one for one in numbers if numbers.count(one) > 1]:
         raise ReportError(f"run {twice[0]} is compared with itself; name different runs")
     result = compare_tables(
-        *tables, metrics=metrics, judges=judges, clips=clips, correction=correction, test=test
+        *tables, metrics=metrics, judges=judges, clips=clips, correction=correction
     )
     again = {(line.model, line.dataset) for line in store.runs() if REPEAT in line.parameters}
     runs = [one.run for one in tables if (one.run.model, one.run.dataset) in again]
@@ -73,7 +71,6 @@ def compare_tables(
     judges: Sequence[str] = (),
     clips: int = 0,
     correction: Correction = Correction.HOLM,
-    test: Test = "permutation",
 ) -> ComparisonResult:
     """The same of runs that were read.
 
@@ -94,8 +91,8 @@ def compare_tables(
     if not found:
         raise ReportError(" ".join(refused))
     found[0] = replace(found[0], notes=(*found[0].notes, *refused))
-    _test(_families(rows), correction, test)
-    made = [replace(one, correction=correction, test=test, compared=len(found)) for one in found]
+    _test(_families(rows), correction)
+    made = [replace(one, correction=correction, compared=len(found)) for one in found]
     return replace(made[0], more=tuple(made[1:]))
 
 
@@ -112,7 +109,7 @@ def compare_pairs(
             continue
         found.append(own)
         families += _families([rows])
-    _test(families, Correction.HOLM, "permutation")
+    _test(families, Correction.HOLM)
     return found
 
 
@@ -221,14 +218,12 @@ def _differences(
     ]
 
 
-def _test(
-    families: Sequence[Sequence[PairedDifference]], correction: Correction, test: Test
-) -> None:
+def _test(families: Sequence[Sequence[PairedDifference]], correction: Correction) -> None:
     """P-values, corrected over the rows of a family that have clips enough; intervals in agreement
     with them; and what these rows could show."""
     tested = [(row, pair) for rows in families for row, pair in rows if pair is not None]
     pairs = [pair for _, pair in tested]
-    values = p_values(pairs, test=test)
+    values = p_values(pairs)
     for some in together(pairs):
         own, made = np.array([values[place] for place in some.places]), some.drawn
         clusters, sides = some.one.clusters, (some.added[:, :, 0], some.added[:, :, 1])

@@ -6,7 +6,6 @@ from typing import Any
 
 from audiocapbench.report.verdict import PairVerdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer, counted
-from audiocapbench.scores.paired import Test
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.stats.bootstrap import SWAPS
@@ -79,7 +78,6 @@ class ComparisonResult(Result):
     correction: Correction = Correction.HOLM
     notes: tuple[str, ...] = ()
     longest: int = LONGEST
-    test: Test = "permutation"
     race: str = ""
     more: tuple["ComparisonResult", ...] = field(default=())
     gates: dict[str, Any] | None = None
@@ -141,7 +139,7 @@ class ComparisonResult(Result):
             "moved": list(self.moved),
             "signatures": {name: str(one) for name, one in self.signatures.items()},
             "correction": str(self.correction),
-            "test": self.test,
+            "test": "permutation",
             "notes": list(self.notes),
             **({"others": [one.to_dict() for one in self.more]} if self.more else {}),
             **({} if self.gates is None else {"gates": self.gates}),
@@ -163,7 +161,7 @@ class ComparisonResult(Result):
             said.append(f"{counted(failed, 'answer')} that failed count as 0.")
         if any(row.p_adjusted is not None for row in rows):
             said.append(
-                f"P-values are two-sided, by paired {self.test} tests ({SWAPS:,} rounds, by clip) "
+                f"P-values are two-sided, by paired permutation tests ({SWAPS:,} rounds, by clip) "
                 "that leave room for failures not seen, and corrected by "
                 f"{self.correction.words}: the first score over the compared runs, the others over "
                 "their rows. Intervals are 95 %, not corrected."
@@ -213,7 +211,7 @@ def _how(comparisons: Iterable[ComparisonResult]) -> Iterable[str]:
     if any(row.p_adjusted is not None for row in rows):
         first = next(iter(comparisons))
         yield (
-            f"p: paired {first.test}; {_corrected(first)}: the first score, which the verdict is "
+            f"p: paired permutation; {_corrected(first)}: the first score, which the verdict is "
             "about, corrected over the runs alone, the others over their rows; "
             "95 %: paired, not corrected; "
             "effect: difference in standard deviations of the differences; "
