@@ -192,9 +192,8 @@ class RunCatalog(StoreRepository):
         return {sample.id: sample for part in parts for sample in part}
 
     def outcomes_of(self, run_ids: Iterable[int], sample: str) -> dict[int, Outcome]:
-        table = schema.outcomes
-        query = select(table).where(*matching(table, run=run_ids, sample=sample))
-        return {row.run: stored.outcome_of(row) for row in self._fetch(query)}
+        with self._reading() as connection:
+            return stored.outcomes_by("run", connection, run=run_ids, sample=sample)
 
     def ended(self, run_ids: Iterable[int], status: str | None = None, least: int = 1) -> set[str]:
         """Samples that so many of the runs or more have an outcome of, or one of a status."""

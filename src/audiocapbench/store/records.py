@@ -255,10 +255,6 @@ def record_of(kind: type[Kind], row: Row[Any], table: Table | None = None, **mor
     return kind(**(dict(zip(names, cells(row), strict=False)) | more))
 
 
-def outcome_of(row: Row[Any]) -> Outcome:
-    return record_of(Outcome, row, schema.outcomes, reply=record_of(Reply, row, schema.outcomes))
-
-
 def matching(table: Table, **wanted: Any) -> list[ColumnElement[bool]]:
     """That columns have a value, or one of several; any where it is None."""
     return [
@@ -273,6 +269,30 @@ def plain_rows(connection: Connection, query: Select[Any]) -> list[Any]:
     result: Any = connection.execute(query)
     rows: list[Any] = result.cursor.fetchall()
     return rows
+
+
+def columns_of(
+    connection: Connection, query: Select[Any], columns: Sequence[Any]
+) -> list[Sequence[Any]]:
+    """Columns of a query of very many rows; each is checked as a whole."""
+    rows = plain_rows(connection, query.with_only_columns(*map(schema.plain, columns)))
+    cells = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    return [schema.checked(*pair) for pair in zip(columns, cells, strict=True)]
+
+
+def columns_for(kind: Any, table: Table) -> list[Any]:
+    """The columns of the fields of a kind of record, in their order."""
+    return [table.c[_COLUMNS.get(name, name)] for name in _shared(kind, table)[0]]
+
+
+def outcomes_by(key: str, connection: Connection, **wanted: Any) -> dict[Any, Outcome]:
+    """Outcomes by their sample, or by another column, that ``matching`` has."""
+    table = schema.outcomes
+    of_reply, of_outcome = (columns_for(kind, table) for kind in (Reply, Outcome))
+    query = select(table).where(*matching(table, **wanted))
+    keys, *cells = columns_of(connection, query, [table.c[key], *of_reply, *of_outcome])
+    replies, (samples, *how) = map(Reply, *cells[: len(of_reply)]), cells[len(of_reply) :]
+    return dict(zip(keys, map(Outcome, samples, replies, *how), strict=True))
 
 
 def insert_all(

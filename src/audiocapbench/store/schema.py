@@ -161,23 +161,35 @@ def _are_numbers(values: Collection[Any]) -> bool:
     return {*map(type, values)} <= {int, float} and all(map(math.isfinite, values))
 
 
+def plain(column: Column[Any]) -> sa.ColumnElement[Any]:
+    """A column as ``checked`` takes its cells."""
+    is_json = isinstance(getattr(column.type, "impl", None), sa.JSON)
+    return sa.cast(column, sa.Text) if is_json else column
+
+
 def checked(column: Column[Any], cells: Sequence[Any]) -> Sequence[Any]:
-    """Very many cells of texts or numbers, looked at one by one only where one is not."""
-    is_text = column.type.fits is str  # type: ignore[attr-defined]
-    if not ({*map(type, cells)} == {str} if is_text else _are_numbers(cells)):
+    """Very many cells as the driver has them, looked at one by one only where one is odd."""
+    kind = column.type
+    if not isinstance(kind, _Checked):
+        return list(map(bool, cells)) if isinstance(kind, sa.Boolean) else cells
+    if kind.fits is _is_list:
+        with suppress(TypeError, ValueError):
+            found = _PLAIN.decode(f"[{','.join(cells)}]")
+            are_lists = len(found) == len(cells) and {*map(type, found)} == {list}
+            if are_lists and _are_numbers(list(chain.from_iterable(found))):
+                return list(map(tuple, found))
+    is_json = isinstance(kind.impl, sa.JSON)
+    if is_json or kind.read is not None:
+        known = {
+            one: kind.check(read_json(one) if is_json and one is not None else one)
+            for one in set(cells)
+        }
+        return list(map(known.__getitem__, cells))
+    some = cells if kind.required else [one for one in cells if one is not None]
+    if not (_are_numbers(some) if kind.fits is _is_number else {*map(type, some)} <= {kind.fits}):
         for one in cells:
-            column.type.check(one)  # type: ignore[attr-defined]
+            kind.check(one)
     return cells
-
-
-def lists(column: Column[Any], cells: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """The same of lists of numbers in JSON."""
-    with suppress(TypeError, ValueError):
-        found = _PLAIN.decode(f"[{','.join(cells)}]")
-        plain = len(found) == len(cells) and {*map(type, found)} == {list}
-        if plain and _are_numbers(list(chain.from_iterable(found))):
-            return list(map(tuple, found))
-    return [column.type.check(read_json(one)) for one in cells]  # type: ignore[attr-defined]
 
 
 metadata = sa.MetaData()

@@ -5,7 +5,7 @@ Every call is one short transaction; what it has returned from is on disk.
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
-    Text,
-    cast,
     delete,
     func,
     insert,
@@ -164,8 +162,8 @@ class Store(StoreRepository):
             ]
 
     def outcomes(self, run_id: int) -> dict[str, Outcome]:
-        query = select(schema.outcomes).where(schema.outcomes.c.run == run_id)
-        return {row.sample: stored.outcome_of(row) for row in self._fetch(query)}
+        with self._reading() as connection:
+            return stored.outcomes_by("sample", connection, run=run_id)
 
     def add_records(self, run_id: int, records: Sequence[Record], worker: str = "") -> None:
         """Commit what arrived, also in place of failures, and release what the worker claimed."""
@@ -246,35 +244,30 @@ class Store(StoreRepository):
     ) -> dict[str, stored.ScoreColumns]:
         """The same by columns, which takes less time of very many."""
         table, own = schema.scores, schema.scores.c
-        columns = (own.metric, own.sample, own.signature, own.value, cast(own.statistics, Text))
-        query = select(*columns).where(*stored.matching(table, run=run_id, metric=metric))
+        columns = (own.metric, own.sample, own.value, own.statistics, own.signature)
+        query = select(table).where(*stored.matching(table, run=run_id, metric=metric))
+        query = query.order_by(own.metric, own.sample)
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
-            rows = stored.plain_rows(connection, query.order_by(own.metric, own.sample))
-            if not rows:
-                return {}
-            names, samples, made, values, parts = zip(*rows, strict=True)
+            names, *cells, made = stored.columns_of(connection, query, columns)
             found, start = {}, 0
             for name, count in Counter(names).items():
                 here = slice(start, start := start + count)
-                found[name] = stored.ScoreColumns(
-                    schema.checked(own.sample, samples[here]),
-                    schema.checked(own.value, values[here]),
-                    schema.lists(own.statistics, parts[here]),
-                    list(map(signatures.__getitem__, made[here])),
-                )
+                signed = list(map(signatures.__getitem__, made[here]))
+                found[name] = stored.ScoreColumns._make([*(one[here] for one in cells), signed])
         return dict(sorted(found.items()))
 
     def _signed(
         self, kind: type[stored.Kind], table: Table, query: Select[Any]
-    ) -> list[tuple[Row[Any], stored.Kind]]:
-        """Rows of a table whose records have a signature, and these records."""
+    ) -> Iterator[tuple[int, stored.Kind]]:
+        """The runs of rows of a table whose records have a signature, and these records."""
+        columns = stored.columns_for(kind, table)
+        place = columns.index(table.c.signature)
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
-            return [
-                (row, stored.record_of(kind, row, table, signature=signatures[row.signature]))
-                for row in connection.execute(query)
-            ]
+            runs, *cells = stored.columns_of(connection, query, [table.c.run, *columns])
+            cells[place] = list(map(signatures.__getitem__, cells[place]))
+            return zip(runs, map(kind, *cells), strict=True)
 
     def add_judgements(self, run_id: int, judgements: Sequence[Judgement]) -> None:
         with self._writing() as connection:
@@ -290,8 +283,7 @@ class Store(StoreRepository):
         table, own = schema.judgements, schema.judgements.c
         query = select(table).where(*stored.matching(table, run=run_ids, judge=judge, sample=ids))
         query = query.order_by(own.judge, own.sample, own.repeat)
-        rows = self._signed(Judgement, table, query)
-        return grouped((row.run, judgement) for row, judgement in rows)
+        return grouped(self._signed(Judgement, table, query))
 
     def put_judge_check(
         self, judge: str, benchmark: str, contract: str, document: Mapping[str, Any]
