@@ -135,14 +135,11 @@ def fill_run(
             answered.append(sample.id)
     for metric in METRICS:
         values = random.beta(2, 6, size=len(answered))
-        store.put_scores(
-            run_id,
-            metric,
-            [
-                StoredScore(key, metric, sign(metric, made="up"), value, (value,))
-                for key, value in zip(answered, values.tolist(), strict=True)
-            ],
-        )
+        made = [
+            StoredScore(key, metric, sign(metric, made="up"), value, (value,))
+            for key, value in zip(answered, values.tolist(), strict=True)
+        ]
+        store.put_scores(run_id, {metric: made})
     scores = random.binomial(10, np.clip(random.normal(level, 0.15, (len(answered), 3)), 0, 1))
     store.add_judgements(
         run_id,

@@ -104,7 +104,7 @@ def fill_run(store: Store, run: int, samples: Sequence[Sample], sentences: Seque
             StoredScore(key, metric, sign(metric, made="up"), value, (value,))
             for key, value in zip(answered, values, strict=True)
         ]
-        store.put_scores(run, metric, made)
+        store.put_scores(run, {metric: made})
     signature = sign("judge-audiocapbench", made="up")
     grades = random.integers(0, 11, (len(answered), 3)).astype(float).tolist()
     store.add_records(

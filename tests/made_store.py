@@ -102,11 +102,8 @@ def put_run(
     store.add_records(run.id, list(map(AnswerRecord, outcomes)))
     for metric, given in made.scores.items():
         signature = Signature.parse(made.signatures.get(metric, metric))
-        store.put_scores(
-            run.id,
-            metric,
-            [_score(key, metric, signature, value) for key, value in given.items() if key in ids],
-        )
+        own = [_score(key, metric, signature, one) for key, one in given.items() if key in ids]
+        store.put_scores(run.id, {metric: own})
     for judge, graded in made.grades.items():
         signature = Signature.parse(made.signatures.get(judge, f"judge-{judge}"))
         store.add_judgements(

@@ -156,7 +156,7 @@ def test_a_run_without_any_score_is_refused(tmp_path: Path) -> None:
     write_folder(tmp_path, 2)
     store, runs = scored_runs(tmp_path, "control/right")
     for metric in ("rouge_l", "bleu_1"):
-        store.put_scores(runs[0].id, metric, [])
+        store.put_scores(runs[0].id, {metric: []})
     with pytest.raises(ReportError, match="has no scores"):
         gathered_runs(store, runs)
 

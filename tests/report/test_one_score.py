@@ -295,7 +295,7 @@ def test_a_new_score_is_not_hidden_by_one_that_was_kept(store: Store) -> None:
         replace(one, value=one.value / 2, statistics=(one.value / 2,))
         for one in store.scores(run.id)[METRIC.name]
     ]
-    store.put_scores(run.id, METRIC.name, halved)
+    store.put_scores(run.id, {METRIC.name: halved})
     after = summarise(store, run, [METRIC.name]).table.estimate(METRIC)
     assert after.value == pytest.approx((before.value or 0) / 2)
 

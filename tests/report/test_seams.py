@@ -87,7 +87,7 @@ def test_once_all_is_asked_a_run_is_ordinary_again(store: Store) -> None:
         made = Signature.parse("rouge_l")
         given = table.sample_scores(Scorer("rouge_l")).values | dict.fromkeys(left, 0.1 * run)
         late = [StoredScore(key, "rouge_l", made, one, (one,)) for key, one in given.items()]
-        store.put_scores(run, "rouge_l", late)
+        store.put_scores(run, {"rouge_l": late})
     _, ranks, verdict = only(build_leaderboard(store))
     assert ranks == [1, 2, 3]
     assert verdict != SAID
@@ -115,7 +115,8 @@ def test_who_ran_on_after_a_race_waits_for_the_winner(store: Store) -> None:
     asked = [Outcome(key, Reply("later"), None, 5.0, 0.5) for key in left]
     store.add_records(2, list(map(AnswerRecord, asked)))
     made = Signature.parse("rouge_l")
-    store.put_scores(2, "rouge_l", [StoredScore(key, "rouge_l", made, 0.9, (0.9,)) for key in IDS])
+    scores = [StoredScore(key, "rouge_l", made, 0.9, (0.9,)) for key in IDS]
+    store.put_scores(2, {"rouge_l": scores})
     put_run(store, MadeRun("d", {"rouge_l": dict.fromkeys(IDS, 0.5)}), SAMPLES)
     (board,) = build_leaderboard(store).boards
     ranks = {one.label: one.overall.rank for one in board.entries}

@@ -47,7 +47,8 @@ def add_outcome(store: Store) -> None:
 
 
 def put_scores(store: Store) -> None:
-    store.put_scores(1, "meteor", [StoredScore(IDS[0], "meteor", sign("meteor"), 0.5, (0.5,))])
+    score = StoredScore(IDS[0], "meteor", sign("meteor"), 0.5, (0.5,))
+    store.put_scores(1, {"meteor": [score]})
 
 
 def add_judgements(store: Store) -> None:
@@ -126,7 +127,7 @@ def test_a_racing_writer_never_leaves_a_stale_estimate(store: Store) -> None:
     def write() -> None:
         for place in range(150):
             score = StoredScore(IDS[0], "meteor", sign("meteor"), float(place), (1.0,))
-            store.put_scores(1, "meteor", [score])
+            store.put_scores(1, {"meteor": [score]})
         done.set()
 
     def estimate() -> None:

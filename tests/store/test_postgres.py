@@ -137,7 +137,7 @@ def test_runs_are_estimated_tagged_checked_and_deleted(cluster: PostgresServer) 
         state = store.state(1)
         assert store.put_estimates(1, state, [one])
         assert store.estimates(1) == [one]
-        store.put_scores(1, "meteor", [])
+        store.put_scores(1, {"meteor": []})
         assert store.estimates(1) == []
         assert not store.put_estimates(1, state, [one])
         store.put_judge_check("gpt", "made", "judge-gpt", {"warning": "lax"})

@@ -146,11 +146,10 @@ def test_scores_of_a_metric_are_replaced_whole(store: Store, dataset: Dataset) -
     run = store.begin_run(spec(dataset), dataset)
     first = [StoredScore(f"tone_{i}", "m", sign("m"), i / 7, (i / 7, 1.0)) for i in range(4)]
     other = [StoredScore("tone_0", "other", sign("other"), 0.5, (0.5,))]
-    store.put_scores(run.id, "m", first)
-    store.put_scores(run.id, "other", other)
+    store.put_scores(run.id, {"m": first, "other": other})
     assert store.scores(run.id) == {"m": first, "other": other}
     second = [StoredScore("tone_3", "m", sign("m", protocol=2), 0.1, (0.1, 1.0))]
-    store.put_scores(run.id, "m", second)
+    store.put_scores(run.id, {"m": second})
     assert store.scores(run.id) == {"m": second, "other": other}
 
 

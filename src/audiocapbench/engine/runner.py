@@ -343,8 +343,8 @@ def score_run(
             StoredScore(samples[row].id, result.name, result.signature, value, tuple(parts))
             for row, value, parts in zip(rows, values, statistics, strict=True)
         ]
-    for name, scores in stored.items():
-        store.put_scores(run.id, name, scores)
+    if stored:
+        store.put_scores(run.id, stored)
     # A corpus of one is too small for some of ours, which is no failure.
     lost = {one["metric"]: one["reason"] for one in unscored}
     return [MetricError(why) for name, why in lost.items() if parse_name(name).name not in METRICS]

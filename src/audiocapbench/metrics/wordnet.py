@@ -53,11 +53,14 @@ class _Part(NamedTuple):
         """Places of words, and the number of a synonym of each; some repeat."""
         # A form may be itself or an inflection, whether there are such words.
         bases: list[tuple[int, str]] = []
+        endings = tuple(old for old, _ in self.rules)
         for place, form in enumerate(words):
             if form in self.exceptions:
                 found = self.exceptions[form].split(" ")
-            else:
+            elif form.endswith(endings):
                 found = [form[: -len(old)] + new for old, new in self.rules if form.endswith(old)]
+            else:
+                found = []
             bases += [(place, base) for base in (form, *found)]
         wanted = {base for _, base in bases}
         slots = ((word, bisect_left(self.words, word)) for word in wanted)

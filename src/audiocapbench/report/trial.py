@@ -190,7 +190,7 @@ def write_trials(
     agreement: Agreement,
     person: ScorerTrial | None = None,
 ) -> None:
-    style = joined(["trial.css"])
+    style = joined(("trial.css",))
     trials = sorted([*tried, *controls], key=lambda one: one.score, reverse=True)
     headline, (constant, answer) = trials[0].headline, trials[0].constant
     # The published measure of each scorer on a scale of 0 to 100.

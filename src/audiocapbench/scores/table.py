@@ -82,14 +82,14 @@ class ScoreTable:
         group = self.groups[key] if key in self.groups else self.facet_groups[key]
         return group.asked_by(scorer, self.aggregation)
 
-    def _alike(self, key: GroupKey) -> GroupKey:
+    def alike(self, key: GroupKey) -> GroupKey:
         """The whole, for a category that has all samples: the same ones have the same estimate."""
         group = self.groups.get(key) if self.aggregation is None else None
         return ALL if group is not None and len(group.samples) == len(self.samples) else key
 
     def point(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
         """An estimate that may lack its interval, for those who want none."""
-        key = self._alike(key)
+        key = self.alike(key)
         place = (scorer, key)
         if place not in self.points:
             found = self.kept.get((scorer.label, str(key)))
@@ -100,7 +100,7 @@ class ScoreTable:
         return self.points[place]
 
     def estimate(self, scorer: Scorer, key: GroupKey = ALL) -> Estimate:
-        key = self._alike(key)
+        key = self.alike(key)
         place = (scorer, key)
         if (scorer.label, str(key)) in self.kept:
             return self.point(scorer, key)

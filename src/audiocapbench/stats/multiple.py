@@ -80,8 +80,8 @@ def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tupl
             groups.append(_places(group))
         if len(groups) > _MOST_GROUPS:
             return None
-        near = [(ties[one] & others).bit_count() for one in _places(others | done)]
-        pivot = _places(others | done)[near.index(max(near))] if near else 0
+        both = _places(others | done)
+        pivot = max(both, key=lambda one: (ties[one] & others).bit_count(), default=0)
         for one in _places(others & ~ties[pivot]):
             todo.append((group | 1 << one, others & ties[one], done & ties[one]))
             others, done = others ^ 1 << one, done | 1 << one
@@ -89,7 +89,7 @@ def tied_groups(systems: int, different: Iterable[tuple[int, int]]) -> list[tupl
 
 
 def _places(bits: int) -> tuple[int, ...]:
-    return tuple(place for place in range(bits.bit_length()) if bits >> place & 1)
+    return tuple(place for place, one in enumerate(bin(bits)[:1:-1]) if one == "1")
 
 
 def letters(number: int) -> str:

@@ -272,12 +272,18 @@ def plain_rows(connection: Connection, query: Select[Any]) -> list[Any]:
 
 
 def columns_of(
-    connection: Connection, query: Select[Any], columns: Sequence[Any]
+    connection: Connection, columns: Sequence[Any], same: Iterable[Any], *order: Any
 ) -> list[Sequence[Any]]:
-    """Columns of a query of very many rows; each is checked as a whole."""
-    rows = plain_rows(connection, query.with_only_columns(*map(schema.plain, columns)))
+    """Columns of the rows that are the ``same``, very many; each is checked as a whole."""
+    query = _plain_select(*columns).where(*same).order_by(*order)
+    rows = plain_rows(connection, query)
     cells = zip(*rows, strict=True) if rows else ((),) * len(columns)
     return [schema.checked(*pair) for pair in zip(columns, cells, strict=True)]
+
+
+@lru_cache(maxsize=64)  # to make it takes as long as to run it
+def _plain_select(*columns: Any) -> Select[Any]:
+    return select(*map(schema.plain, columns))
 
 
 def columns_for(kind: Any, table: Table) -> list[Any]:
@@ -289,8 +295,8 @@ def outcomes_by(key: str, connection: Connection, **wanted: Any) -> dict[Any, Ou
     """Outcomes by their sample, or by another column, that ``matching`` has."""
     table = schema.outcomes
     of_reply, of_outcome = (columns_for(kind, table) for kind in (Reply, Outcome))
-    query = select(table).where(*matching(table, **wanted))
-    keys, *cells = columns_of(connection, query, [table.c[key], *of_reply, *of_outcome])
+    columns = [table.c[key], *of_reply, *of_outcome]
+    keys, *cells = columns_of(connection, columns, matching(table, **wanted))
     replies, (samples, *how) = map(Reply, *cells[: len(of_reply)]), cells[len(of_reply) :]
     return dict(zip(keys, map(Outcome, samples, replies, *how), strict=True))
 

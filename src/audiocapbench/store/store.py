@@ -7,6 +7,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -217,17 +218,15 @@ class Store(StoreRepository):
             note(f"{path} holds answers of a run that this store does not have; it is left there")
         return taken
 
-    def put_scores(self, run_id: int, metric: str, scores: Iterable[StoredScore]) -> None:
-        """Replace all scores of one metric on one run."""
-        table = schema.scores
+    def put_scores(self, run_id: int, scores: Mapping[str, Iterable[StoredScore]]) -> None:
+        """Replace all scores of these metrics on one run."""
+        table, made = schema.scores, list(chain.from_iterable(scores.values()))
         with self._writing() as connection:
-            stored.note_change(connection, run_id, [metric])
-            connection.execute(
-                delete(table).where(*stored.matching(table, run=run_id, metric=metric))
-            )
-            stored.insert_all(
-                connection, table, stored.signed_rows(connection, table, list(scores), run=run_id)
-            )
+            stored.note_change(connection, run_id, scores)
+            same = stored.matching(table, run=run_id, metric=scores)
+            connection.execute(delete(table).where(*same))
+            rows = stored.signed_rows(connection, table, made, run=run_id)
+            stored.insert_all(connection, table, rows)
 
     def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
         """Scores of a run by metric, of one or of all, each in the order of sample ids."""
@@ -245,11 +244,12 @@ class Store(StoreRepository):
         """The same by columns, which takes less time of very many."""
         table, own = schema.scores, schema.scores.c
         columns = (own.metric, own.sample, own.value, own.statistics, own.signature)
-        query = select(table).where(*stored.matching(table, run=run_id, metric=metric))
-        query = query.order_by(own.metric, own.sample)
+        same = stored.matching(table, run=run_id, metric=metric)
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
-            names, *cells, made = stored.columns_of(connection, query, columns)
+            names, *cells, made = stored.columns_of(
+                connection, columns, same, own.metric, own.sample
+            )
             found, start = {}, 0
             for name, count in Counter(names).items():
                 here = slice(start, start := start + count)
@@ -258,16 +258,16 @@ class Store(StoreRepository):
         return dict(sorted(found.items()))
 
     def _signed(
-        self, kind: type[stored.Kind], table: Table, query: Select[Any]
+        self, kind: type[stored.Kind], table: Table, same: Iterable[Any], *order: Any
     ) -> Iterator[tuple[int, stored.Kind]]:
         """The runs of rows of a table whose records have a signature, and these records."""
         columns = stored.columns_for(kind, table)
         place = columns.index(table.c.signature)
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
-            runs, *cells = stored.columns_of(connection, query, [table.c.run, *columns])
+            cells = stored.columns_of(connection, [*columns, table.c.run], same, *order)
             cells[place] = list(map(signatures.__getitem__, cells[place]))
-            return zip(runs, map(kind, *cells), strict=True)
+            return zip(cells.pop(), map(kind, *cells), strict=True)
 
     def add_judgements(self, run_id: int, judgements: Sequence[Judgement]) -> None:
         with self._writing() as connection:
@@ -281,9 +281,8 @@ class Store(StoreRepository):
     ) -> dict[int, list[Judgement]]:
         """Judgements by run, of some samples and a judge or of all, by judge, sample and round."""
         table, own = schema.judgements, schema.judgements.c
-        query = select(table).where(*stored.matching(table, run=run_ids, judge=judge, sample=ids))
-        query = query.order_by(own.judge, own.sample, own.repeat)
-        return grouped(self._signed(Judgement, table, query))
+        same = stored.matching(table, run=run_ids, judge=judge, sample=ids)
+        return grouped(self._signed(Judgement, table, same, own.judge, own.sample, own.repeat))
 
     def put_judge_check(
         self, judge: str, benchmark: str, contract: str, document: Mapping[str, Any]
@@ -297,9 +296,11 @@ class Store(StoreRepository):
     def judge_checks(self, run_ids: Iterable[int], judges: Iterable[str]) -> list[StoredCheck]:
         """The checks of judges on the benchmarks of runs that they judged, by their contracts."""
         table, runs, own = schema.judge_checks, schema.runs.c, schema.judgements.c
+        if not (judges := set(judges)):
+            return []
         query = select(own.judge, runs.benchmark, own.signature).distinct()
         query = query.join_from(schema.judgements, schema.runs, runs.id == own.run)
-        query = query.where(own.run.in_(set(run_ids)), own.judge.in_(set(judges)))
+        query = query.where(own.run.in_(set(run_ids)), own.judge.in_(judges))
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
             asked = {
@@ -324,8 +325,7 @@ class Store(StoreRepository):
         """What is known of a run as it stands now; those made otherwise are made anew."""
         table = schema.estimates
         same = stored.matching(table, run=run_id, made_by=_estimates_made_by())
-        query = select(table).where(*same)
-        rows = self._signed(StoredEstimate, table, query.order_by(table.c.scorer, table.c.group))
+        rows = self._signed(StoredEstimate, table, same, table.c.scorer, table.c.group)
         return [estimate for _, estimate in rows]
 
     def put_estimates(self, run_id: int, state: int, estimates: Sequence[StoredEstimate]) -> bool:

@@ -196,8 +196,11 @@ def make_board(
         for one in group:
             for name in counts:
                 one.estimate(scorer, category(name))
-        found = rank_runs(scorer, [category(name) for name in counts], group, correction)
-        parts = {name: one.reordered(order) for name, one in zip(counts, found, strict=True)}
+        if {first.alike(category(name)) for name in counts} == {ALL}:
+            parts = dict.fromkeys(counts, ranking)
+        else:
+            found = rank_runs(scorer, [category(name) for name in counts], group, correction)
+            parts = {name: one.reordered(order) for name, one in zip(counts, found, strict=True)}
     entries = []
     for number, place in enumerate(order):
         places = {name: part.places[number] for name, part in parts.items()}

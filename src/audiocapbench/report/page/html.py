@@ -308,7 +308,8 @@ def write_report(
     return PageFile(write_file(path, page), unheard, choice, too_large)
 
 
-def joined(names: Sequence[str]) -> str:
+@cache
+def joined(names: tuple[str, ...]) -> str:
     folder = files("audiocapbench.report").joinpath("templates")
     return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
@@ -341,7 +342,7 @@ def render(template: str, **values: Any) -> str:
 
 
 def render_page(
-    template: str, scripts: Sequence[str], audio: AudioChoice = "none", **values: Any
+    template: str, scripts: tuple[str, ...], audio: AudioChoice = "none", **values: Any
 ) -> str:
     """A page that may run and look as shipped, play its clips, and nothing else."""
     script, style = joined(scripts), joined(STYLES)

@@ -192,7 +192,7 @@ def make_submission(
         rest = f"run {run.benchmark} --model {run.model}" if left else f"score {run_id}{judges}"
         why = f"run {run_id} was not {part} samples, which a site cannot know"
         raise ReportError(f"{why}; 'audiocapbench {rest}{store.option}' does the rest")
-    verdicts = store.judgements(run_id) if judgements else []
+    verdicts = [one for own in table.judgements.values() for one in own] if judgements else []
     content = {name: getattr(run, name) for name in ("model", "benchmark", "contract")} | {
         "dataset": Benchmark("", Path(), table.samples, traits=table.traits).fingerprint,
         "traits": table.traits.to_dict(),
@@ -294,10 +294,11 @@ def check_submissions(
         samples = dataset_of(own.opened)
         run = store.begin_run(spec, samples, fresh=True)
         store.add_records(run.id, list(map(AnswerRecord, outcomes)))
-        store.add_judgements(run.id, [one for one in verdicts if one.judge != _ELEMENTS])
+        if by_others := [one for one in verdicts if one.judge != _ELEMENTS]:
+            store.add_judgements(run.id, by_others)
         made = _score(store, run, names[own.board], samples) | {one.judge for one in verdicts}
         claims = [one for one in own.scores if one.scorer not in made]
-        table = reader.read(store.run(run.id))
+        table = reader.read(run)
         problems = _differences(table, [one for one in own.scores if one.scorer in made])
         problems += [
             f"{one.scorer}: no judge gives {one.value:g}"

@@ -233,7 +233,7 @@ def rating_app(desk: RatingDesk) -> Any:
     write: dict[str, Route] = {}
     for file, name in _PAGES.items():
         content = files("audiocapbench.web").joinpath("pages", file).read_text("utf-8")
-        shared = {"rate.js": ["base.js"], "admin.js": ["base.js", "share.js"]}.get(file, [])
+        shared = {"rate.js": ("base.js",), "admin.js": ("base.js", "share.js")}.get(file, ())
         read[f"{PATH}{name}"] = fixed(joined(shared) + content, _KINDS[file.partition(".")[2]])
     for name in ("next", "back", "save", "progress", "export", "audio/{item}"):
         routes = write if name in ("next", "back", "save") else read
