@@ -13,7 +13,13 @@ from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL, together
 from audiocapbench.report.page.board import compared
-from audiocapbench.report.page.html import MEDIA_TYPES, NOT_ASKED, clip_document, shown_answer
+from audiocapbench.report.page.html import (
+    MEDIA_TYPES,
+    NOT_ASKED,
+    clip_document,
+    rounded,
+    shown_answer,
+)
 from audiocapbench.report.runs import words_of
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
@@ -89,7 +95,10 @@ class BoardList:
         values = self._values({*query.runs, *query.scored}, [one.id for one in chosen], query.score)
         rows = []
         for one in chosen:
-            own = {run: values.get((run, one.id, query.score)) for run in query.runs + query.scored}
+            asked = (
+                (run, values.get((run, one.id, query.score))) for run in query.runs + query.scored
+            )
+            own = {run: rounded(value) for run, value in asked}
             known = [value for run in query.scored if (value := own[run]) is not None]
             row = {"id": one.id, "category": one.category, "seconds": one.seconds}
             row |= {"line": next(iter(lines[one.id].references), "")}

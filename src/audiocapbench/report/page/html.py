@@ -84,7 +84,7 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
     read = [
         (
             run.table.outcomes,
-            [_rounded(run.table.sample_scores(one).values) for one in data.scorers],
+            [run.table.sample_scores(one).values for one in data.scorers],
             {judge: judge_words(run.table, judge) for judge in run.table.judgements},
         )
         for run in data.runs
@@ -111,11 +111,6 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
     return packed(facts)
 
 
-def _rounded(values: Mapping[str, float]) -> dict[str, float]:
-    """As exact as a page shows and sorts by; all digits would make it half as large again."""
-    return {key: round(value, 6) for key, value in values.items()}
-
-
 def clip_document(sample: Sample) -> dict[str, Any]:
     """What pages show of a sample beside its sound and what models said."""
     details = (
@@ -134,11 +129,17 @@ def clip_document(sample: Sample) -> dict[str, Any]:
     }
 
 
+def rounded(score: float | None) -> float | None:
+    """As exact as pages show and sort; all digits would make a report half as large again."""
+    return None if score is None else round(score, 6)
+
+
 def shown_answer(
     outcome: Outcome | None, scores: Sequence[float | None], verdicts: Mapping[str, str]
 ) -> dict[str, Any]:
     """What pages show of an answer and its judging, with a note where it was a reference itself."""
-    said = {"scores": scores, "verdicts": [one for one in verdicts.items() if one[1]]}
+    shown = [rounded(one) for one in scores]
+    said = {"scores": shown, "verdicts": [one for one in verdicts.items() if one[1]]}
     if outcome is None:
         unknown = {"status": NOT_ASKED, "latency": None, "cost": None}
         return {"text": "", "error": "", "note": ""} | unknown | said
@@ -149,8 +150,8 @@ def shown_answer(
     if reply.status in SCORED:
         note, error = note or error, ""
     latency = None if outcome.cached else outcome.latency_s
-    shown = {"text": reply.text, "error": error, "note": note, "cost": reply.cost_usd}
-    return shown | {"status": str(reply.status), "latency": latency} | said
+    said |= {"text": reply.text, "error": error, "note": note, "cost": reply.cost_usd}
+    return said | {"status": str(reply.status), "latency": latency}
 
 
 def sounds_of(

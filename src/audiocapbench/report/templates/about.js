@@ -15,20 +15,11 @@ class MadeView extends View {
       const one = board.models[model];
       return row(make("td", "num", String(one.run)), rowHead(plain(one.label)), one.begun, make("td", "words", foreign("span", "", plain(one.parameters) || "–")), make("td", "words", foreign("span", "", plain(one.audio))), foreign("td", "", plain(one.made)));
     });
-    const facts = [
-      ["Benchmark", plain(board.benchmark)],
-      ["Samples", `${board.samples.toLocaleString("en")} of ${count(board.clips, "clip")}${board.missing_clips ? `; ${count(board.missing_clips, "clip")} of the benchmark are missing from the folder` : ""}`],
-      ["Data", board.datasets.join(", ")],
-      ["Asked", board.asked],
-      ["Intervals", `95 % over clips: ${board.method}; none for fewer than ${board.fewest} samples`],
-      ["Made by", `AudioCapBench ${board.version}`],
-    ];
-    const sheet = make("dl", "facts", ...facts.flatMap(([name, value]) => [make("dt", "", name), foreign("dd", "", value)]));
-    const notes = board.notes.length ? card("Notes", "What a reader must know of the ranks and numbers.", list(board.notes.map(plain), "notes")) : null;
+    const way = `How each number was made, by AudioCapBench ${board.version}. Intervals: ${board.method}, over clips; none for fewer than ${board.fewest} samples.`;
+    const missing = board.missing_clips ? `${count(board.missing_clips, "clip")} of the benchmark ${board.missing_clips === 1 ? "is" : "are"} not in the folder.` : "";
     box.replaceChildren(
-      make("div", "two even", card("Facts", "", sheet), card("Signatures", "How each number was made.", make("ul", "signatures", ...board.signatures.map((one) => make("li", "", foreign("code", "", plain(one))))))),
-      card("Settings of the runs", "", table("Settings of the runs, table", [make("th", "num", "run"), "model", "begun", "parameters", "audio", "made by"], settings, "board")),
-      ...(notes ? [notes] : []),
+      card("Signatures", way, make("ul", "signatures", ...board.signatures.map((one) => make("li", "", foreign("code", "", plain(one)))))),
+      card("Settings of the runs", missing, table("Settings of the runs, table", [make("th", "num", "run"), "model", "begun", "parameters", "audio", "made by"], settings, "board")),
     );
   }
 }

@@ -12,19 +12,12 @@ function problem(text) {
   at("problem").textContent = text;
   if (text) at("when").textContent = "";
 }
-const percent = (value) => `${Math.round(100 * value)} %`;
 
 function show(told) {
   project = told.name;
   at("name").textContent = `· ${told.name}`;
   at("board").hidden = false;
-  at("share").textContent = told.wanted === null ? told.ratings : percent(told.wanted ? Math.min(1, told.ratings / told.wanted) : 0);
-  at("ratings").textContent = told.wanted === null ? "votes" : `${told.ratings} of ${told.wanted} ratings`;
-  at("done").setAttribute("width", Math.min(100, 100 * told.ratings / Math.max(1, told.wanted)));
-  at("complete").textContent = `${told.complete} / ${told.items}`;
-  at("each").textContent = `items with ${told.each} ${told.each === 1 ? "rating" : "ratings"}`;
-  const tried = told.people.reduce((sum, one) => sum + one.gold, 0), right = told.people.reduce((sum, one) => sum + one.gold_right, 0);
-  at("golden").textContent = tried ? percent(right / tried) : "–";
+  at("so-far").textContent = told.so_far;
   const tables = JSON.stringify(told.tables);
   if (drawn !== tables) at("tables").replaceChildren(...told.tables.flatMap(shownTable));
   drawn = tables;

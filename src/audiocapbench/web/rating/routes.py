@@ -23,6 +23,7 @@ from audiocapbench.meta.votes import project_pairs
 from audiocapbench.report.beside_people import beside_people
 from audiocapbench.report.page.html import joined
 from audiocapbench.report.ratings import agreement_row, win_report
+from audiocapbench.scores.estimate import counted
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
@@ -69,7 +70,7 @@ class RatingDesk:
         self._gold = [key for key, one in self.items.items() if one.gold]
         self._tokens = defaultdict[str, dict[str, str]](dict)
         self._counting, self._count_after, self._seen = Lock(), 0.0, (0, dict[int, int]())
-        self._standing: list[dict[str, Any]] = []
+        self._standing: list[Table] = []
         self._orders = cache(self._find_order)
 
     def _load(self) -> LoadedItems:
@@ -163,7 +164,7 @@ class RatingDesk:
         answer = KINDS[self.project.kind].shown_answer(last.answer, order)
         return {"item": self._shown(person, last.item), "answer": answer, "key": last.key}
 
-    def standing(self) -> list[dict[str, Any]]:
+    def standing(self) -> list[Table]:
         """Who people prefer by now, and scores beside them; anew at most when something changed."""
         if self.project.kind != "pairs":
             return []
@@ -175,7 +176,7 @@ class RatingDesk:
                 if any(one.answer is not None and one.systems for one in pairs):
                     beside = beside_people(self.store, self.project.name)
                     tables = [one for one in win_report(pairs, (), [beside]).tables() if one.rows]
-                self._standing = [one.texts() for one in tables]
+                self._standing = tables
                 self._seen, now = seen, time.monotonic()
                 self._count_after = now + 5 * (now - began)
             return self._standing
@@ -290,7 +291,7 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         last = max((one.rated_at for one in own), default=None)
         person |= {"last": last, "gold": len(tried), "gold_right": hits}
         interval = wilson(hits, len(tried)) if tried else None
-        people.append(person | {"gold_interval": interval and list(interval)})
+        people.append(person)
         share = ValueWithInterval(hits / len(tried) if tried else None, interval)
         when = (last or "–")[:16].replace("T", " ")
         rows.append(person | {"share": share, "last": when})
@@ -307,19 +308,21 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
     looks += [Column("kappa", "Fleiss’ κ", ".2f"), Column("items", "items rated by several")]
     columns = [Column("person"), Column("ratings"), Column("share", "gold right", "%")]
     columns += [Column("seconds", "seconds each"), Column("last", "last, UTC", align="right")]
+    complete = sum(counts[key] >= project.each for key in asked)
+    wanted = len(asked) * project.each if desk.ends else None
+    of = "votes" if wanted is None else f"of {counted(wanted, 'rating')}"
+    so_far = f"{len(ordinary):,} {of}; {complete:,} of {counted(len(asked), 'item')} done"
     tables = [Table("Agreement", agreed, looks, [_AGREEMENT]), Table("People", rows, columns)]
     return {
         "name": project.name,
         "kind": project.kind,
-        "items": len(asked),
-        "gold": len(items) - len(asked),
-        "each": project.each,
         "ratings": len(ordinary),
-        "wanted": len(asked) * project.each if desk.ends else None,
-        "complete": sum(counts[key] >= project.each for key in asked),
+        "wanted": wanted,
+        "complete": complete,
         "agreement": agreement,
         "people": people,
-        "tables": [*desk.standing(), *(one.texts() for one in tables)],
+        "so_far": so_far,
+        "tables": [one.texts() for one in (*desk.standing(), *tables)],
     }
 
 
