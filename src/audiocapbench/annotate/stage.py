@@ -18,6 +18,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, InvalidDataError, Problem, Sample
 from audiocapbench.data.columns import FILES, REFERENCES, fold_name, renamed
 from audiocapbench.data.folder import METADATA, TABLE, read_clip
+from audiocapbench.data.outcome import Outcome
 from audiocapbench.data.problems import check_storable
 from audiocapbench.data.records import read_records
 from audiocapbench.data.row import captions_of
@@ -25,6 +26,8 @@ from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext
 from audiocapbench.errors import AnnotationError
 from audiocapbench.metrics.parallel import read_ahead
+from audiocapbench.models import Model
+from audiocapbench.models.model import without_audio
 from audiocapbench.store import Store
 from audiocapbench.store.cache import STAGES, Finding, StageRecord
 
@@ -35,10 +38,13 @@ _MOST = 4_000
 _ABSENT = "its metadata names it, and there is no such audio file"
 _TOLD = ("title", "description", "source", "licence", "domain")
 _DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
-HEARD, MERGED, CHECKED = _DONE.values()
-PEOPLE = "accepted by people"
-_STEPS = {"unreadable": "can be read", "too_long": "short enough", "duplicate": "not there twice"}
-_STEPS["no_domain"] = "has a domain"
+_HEARD, _MERGED, _CHECKED = _DONE.values()
+_STEPS = {
+    "unreadable": "can be read",
+    "too_long": "short enough",
+    "duplicate": "not there twice",
+    "no_domain": "has a domain",
+}
 
 
 class Annotation(BaseModel):
@@ -52,12 +58,16 @@ class Annotation(BaseModel):
 
     def texts(self) -> list[tuple[str, str]]:
         """All that is published of it, with the name of the field."""
-        texts = []
-        for view, wordings in self.captions.items():
-            texts += [(f"{view} caption {place}", one) for place, one in enumerate(wordings, 1)]
-        for place, asked in enumerate(self.questions, 1):
-            texts += [(f"{part} {place}", asked[part]) for part in ("question", "answer")]
-        return texts
+        captions = [
+            (f"{view} caption {place}", one)
+            for view, wordings in self.captions.items()
+            for place, one in enumerate(wordings, 1)
+        ]
+        return captions + [
+            (f"{part} {place}", asked[part])
+            for place, asked in enumerate(self.questions, 1)
+            for part in ("question", "answer")
+        ]
 
 
 class SourceClip(NamedTuple):
@@ -91,10 +101,7 @@ def open_clips(
     if sample is None:
         unreadable = dict.fromkeys(sorted(about.keys() - set(names)), _ABSENT)
     else:
-        lots = {name: f"{seed}\0{name}".encode("utf-8", "surrogateescape") for name in names}
-        drawn = sorted(names, key=lambda name: hashlib.sha256(lots[name]).hexdigest())
-        chosen = set(drawn[:sample])
-        names = [name for name in names if name in chosen]
+        names = sorted(sorted(names, key=lambda name: digest(seed, name))[:sample])
 
     def read(name: str) -> Clip | str:
         try:
@@ -107,16 +114,29 @@ def open_clips(
     for done, (name, found) in enumerate(read_ahead(read, names), 1):
         progress(done, len(names))
         if isinstance(found, Clip):
-            fields = about.get(name, {})
-            fields = {"licence": fields.get("license")} | fields
-            told = {key: str(fields[key])[:_MOST] for key in _TOLD if fields.get(key)}
-            # What people wrote of it, if anything, is for the audit, and never told to a model.
-            wrote = captions_of(renamed(fields, {"references": REFERENCES}))
-            captions = tuple(one for one in wrote if isinstance(one, str) and one.strip())
-            clips.append(SourceClip(name, found, told, captions))
+            clips.append(_source(name, found, about.get(name, {})))
         else:
-            unreadable[name.encode("utf-8", "replace").decode()] = found
+            unreadable[_storable(name)] = found
     return clips, unreadable
+
+
+def digest(*parts: object) -> str:
+    """A hash of some texts: a name for them, or a lot that is drawn for them."""
+    text = "\0".join(map(str, parts))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _storable(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()
+
+
+def _source(name: str, clip: Clip, fields: Mapping[str, Any]) -> SourceClip:
+    fields = {"licence": fields.get("license"), **fields}
+    told = {key: str(fields[key])[:_MOST] for key in _TOLD if fields.get(key)}
+    # What people wrote of it, if anything, is for the audit, and never told to a model.
+    wrote = captions_of(renamed(fields, {"references": REFERENCES}))
+    captions = tuple(one for one in wrote if isinstance(one, str) and one.strip())
+    return SourceClip(name, clip, told, captions)
 
 
 def list_audio(root: Path) -> tuple[list[str], Counter[str]]:
@@ -160,12 +180,12 @@ def prompt(name: str) -> tuple[str, str]:
     """A prompt's text and its hash; ``mecat_merge`` is appendix D of the MECAT paper verbatim."""
     place = files("audiocapbench.annotate").joinpath("prompts", f"{name}.txt")
     text = place.read_text("utf-8").strip()
-    return text, hashlib.sha256(text.encode()).hexdigest()[:12]
+    return text, digest(text)[:12]
 
 
 def digest_of(record: StageRecord) -> str:
     """A hash of the annotation that a record holds: a verdict on it is of no other."""
-    return hashlib.sha256(json.dumps(record.document["annotation"]).encode()).hexdigest()[:16]
+    return digest(json.dumps(record.document["annotation"]))[:16]
 
 
 class StageResult(NamedTuple):
@@ -207,9 +227,7 @@ class StageContext:
         """Clips whose annotation, as it still is, people have rejected."""
         verdicts = self.settings.get("audit", {}).get("rejected", {})
         made = self.kept.records(self.project, "merge") if verdicts else {}
-        return {
-            clip for clip, key in verdicts.items() if clip in made and key == digest_of(made[clip])
-        }
+        return {one for one, key in verdicts.items() if one in made and key == digest_of(made[one])}
 
     def merged(self) -> dict[str, Annotation]:
         read, records = Annotation.model_validate, self.passed("merge")
@@ -257,33 +275,49 @@ class StageContext:
         ]
         return Benchmark(f"{TRIAL}annotate/{name}", self.root, samples, kind="trial")
 
+    def ask(
+        self,
+        name: str,
+        model: Model,
+        texts: Mapping[str, str],
+        clips: Mapping[str, Clip] | None = None,
+        what: str = "",
+    ) -> Mapping[str, Outcome]:
+        """Ask a model about clips; with ``what`` is asked, the costs are agreed to before."""
+        if not texts:
+            return {}
+        questions = self.questions(name, texts, clips)
+        asked = model if clips else without_audio(model)
+        if what:
+            self.agree(self.asking.preview([questions], asked, model.name, what))
+        return self.asking.ask(questions, asked, f"{model.name}: {name.partition('/')[0]}")
+
 
 def fates(context: StageContext, checks: Sequence[str]) -> dict[str, tuple[str, str]]:
     """The first step that each clip did not pass, in the order of checks, and why; of others ""."""
     heard, merged, checked = (context.kept.records(context.project, one) for one in STAGES[:3])
-    there = {one.encode("utf-8", "replace").decode() for one in list_audio(context.root)[0]}
-    drawn, gone = context.settings.get("hear", {}).get("sample"), context.rejected()
-    found: dict[str, tuple[str, str]] = {}
-    for clip in sorted(there | heard.keys()):
-        one = heard.get(clip)
-        if one is None:
-            why = "was not drawn" if drawn else "was added after the others were heard"
-            found[clip] = (HEARD, why)
-        elif one.status in _STEPS:
-            found[clip] = (_STEPS[one.status], one.error or "")
-        elif clip not in there:
-            found[clip] = (HEARD, "is no longer in the folder")
-        elif (made := merged.get(clip)) is None or made.status != "ok":
-            found[clip] = (MERGED, made.error or "" if made else "has not been merged yet")
-        elif (own := checked.get(clip)) is None:
-            found[clip] = (CHECKED, "has not been checked yet")
-        elif clip in gone:
-            found[clip] = (PEOPLE, "was rejected by people")
-        else:
-            failed = own.document["failed"]
-            step = min(failed, key=[*checks, *failed].index, default="")
-            found[clip] = (step, failed[step][0] if step else "")
-    return found
+    there, gone = set(map(_storable, list_audio(context.root)[0])), context.rejected()
+    was_drawn = context.settings.get("hear", {}).get("sample") is not None
+
+    def fate(clip: str) -> tuple[str, str]:
+        if (own := heard.get(clip)) is None:
+            late = "was not drawn" if was_drawn else "was added after the others were heard"
+            return _HEARD, late
+        if own.status in _STEPS:
+            return _STEPS[own.status], own.error or ""
+        if clip not in there:
+            return _HEARD, "is no longer in the folder"
+        if (made := merged.get(clip)) is None or made.status != "ok":
+            return _MERGED, made.error or "" if made else "has not been merged yet"
+        if (last := checked.get(clip)) is None:
+            return _CHECKED, "has not been checked yet"
+        if clip in gone:
+            return "accepted by people", "was rejected by people"
+        failed = last.document["failed"]
+        step = min(failed, key=[*checks, *failed].index, default="")
+        return step, failed[step][0] if step else ""
+
+    return {clip: fate(clip) for clip in sorted(there | heard.keys())}
 
 
 def survival(
@@ -296,7 +330,9 @@ def survival(
         gone[step][kinds.get(step) or re.sub(r"(?<!\S)\d\s", "", why)] += 1
     not_run = context.settings.get("check", {}).get("not_run", {})
     left, rows = len(ends), [{"step": "in the folder", "left": len(ends), "went": 0, "reasons": {}}]
-    for name in dict.fromkeys([HEARD, *_STEPS.values(), MERGED, CHECKED, *checks, *sorted(gone)]):
+    for name in dict.fromkeys(
+        [_HEARD, *_STEPS.values(), _MERGED, _CHECKED, *checks, *sorted(gone)]
+    ):
         left -= gone[name].total()
         step = f"{name} (not run)" if name in not_run else name
         row = {"step": step, "left": left, "went": gone[name].total()}

@@ -69,20 +69,18 @@ def row_of(part: MecatPart, key: str, fields: Mapping[str, Any], suffix: str) ->
     clip = re.sub(r"(?<=.)_[0-9a-f]{8}$", "", key) if part == "qa" else key
     domain = fields["domain"]
     row = {"file_name": f"{domain}/{clip}{suffix}", "id": key, "category": domain}
-    row["source"] = REPOSITORIES[part]
+    row |= {"source": REPOSITORIES[part], "domain": domain}
     if part == "caption":
         captions = {subtask: list(fields[subtask]) for subtask in SUBTASKS}
-        row |= {"references": captions["long"], "captions": captions}
-    else:
-        row |= {
-            "references": [fields["answer"]],
-            "instruction": fields["question"],
-            "question": fields["question"],
-            "clip": clip,
-            "qa_category": fields["category"],
-            "difficulty": fields["difficulty"],
-        }
-    return row | {"domain": domain}
+        return row | {"references": captions["long"], "captions": captions}
+    return row | {
+        "references": [fields["answer"]],
+        "instruction": fields["question"],
+        "question": fields["question"],
+        "clip": clip,
+        "qa_category": fields["category"],
+        "difficulty": fields["difficulty"],
+    }
 
 
 class _Shard(NamedTuple):
@@ -131,27 +129,28 @@ class _ShardBuilder:
         self.ledger, self.settings, self.progress = ledger, settings, progress
         self.domains = settings.domains or tuple(settings.sizes)
         self.kept = Counter(str(row.get("domain")) for row in ledger.clips.values())
-        self.there = self.kept.copy()
-        self.received: Counter[str] = Counter()
+        self.there, self.received = self.kept.copy(), Counter[str]()
         self.problems: dict[str, str] = {}
         self.repository: Repository | None = None
-        self.local: tuple[str, ...] = ()
+        self.source = LOCAL if settings.shards is not None else REPOSITORIES[settings.part]
+        ledger.agree("made from", self.source)
         if settings.shards is not None:
-            ledger.agree("made from", LOCAL)
             shards = _local_shards(settings.shards, ledger)
-            self.local = tuple(shard.name for shard in shards)
         else:
-            name = REPOSITORIES[settings.part]
-            ledger.agree("made from", name)
-            self.repository = ledger.repository(hub, name, settings.revision)
+            self.repository = ledger.repository(hub, self.source, settings.revision)
             listed = _remote_shards(self.repository, settings)
             shards = [one for one in listed if one.domain in (None, *self.domains)]
             if not shards:
-                raise HubError(f"{name} has no shards for {', '.join(self.domains)}")
+                raise HubError(f"{self.source} has no shards for {', '.join(self.domains)}")
+        self.first = shards[0].name
         self.shards = [one for one in shards if not ledger.done(one.name) and not self._full(one)]
         self.bytes_total: Counter[str] = Counter()
         for shard in self.shards:
             self.bytes_total[shard.domain or LOCAL] += shard.size
+        # What earlier files of their names lost, these may have.
+        again = tuple(one.name[: one.name.rfind("@") + 1] or one.name for one in self.shards)
+        for key in [one for one in ledger.missing if one.startswith(again)]:
+            del ledger.missing[key]
 
     def read_all(self) -> None:
         """Take the pairs of all shards; one that is damaged gives what stands before the damage."""
@@ -165,13 +164,13 @@ class _ShardBuilder:
                     self.problems[shard.domain] = f"{shard.name} {error}"
         if self.repository is None and not self.ledger.clips:
             lost = [f"{one.id}: {one.reason}" for one in self.missing()]
-            why = some(lost or [f"{self.local[0]} has none"])
+            why = some(lost or [f"{self.first} has none"])
             raise DatasetError(f"no clip of {', '.join(self.domains)} is in the shards: {why}")
 
     def _read(self, shard: _Shard) -> bool:
         """Read a shard; whether to its end. What a stopped build left of it is tried first."""
         self._tell(shard)
-        commit = self.ledger.origin.get(REPOSITORIES[self.settings.part], "")
+        commit = self.ledger.origin.get(self.source, "")
         digest = sha256(f"{commit}/{shard.name}".encode())
         spooled = self.ledger.root / _SPOOLS / f"{digest[:16]}.shard"
         while True:
@@ -189,92 +188,59 @@ class _ShardBuilder:
             spooled.unlink(missing_ok=True)
 
     def _take(self, pair: ShardPair, shard: _Shard) -> None:
-        if pair.place >= _A_SHARD:
-            raise ShardError(f"has more than {_A_SHARD:,} pairs; it is not read any further")
+        if pair.place >= _A_SHARD or shard.number >= _A_DOMAIN // _A_SHARD:
+            raise ShardError(f"is beyond {_A_SHARD:,} pairs a shard, or the shards of a domain")
         if pair.problem:
             self.ledger.note_missing(f"{shard.name}: {pair.key}", pair.problem, shard.domain)
             return
-        domain = shard.domain
+        domain, sizes = shard.domain, self.settings.sizes
         try:
-            fields = parse_json(pair.fields, pair.key)
-            if isinstance(fields, Problem):
-                what = fields.what.replace("is not JSON", "cannot be read")
-                raise ledgers.BadFieldsError(f"its JSON {what}")
-            if isinstance(fields, dict) and list(fields) == [pair.key]:
-                fields = fields[pair.key]
-            if not isinstance(fields, dict):
-                raise ledgers.BadFieldsError("its JSON is not an object")
-            if fields.get("domain") in self.settings.sizes:
-                domain = str(fields["domain"])
+            fields = _fields_of(pair)
+            domain = fields["domain"] if fields.get("domain") in [*sizes] else domain
             if shard.domain not in (None, domain):
                 raise ledgers.BadFieldsError(f"it is of {domain} in a shard of {shard.domain}")
             if domain is not None and (domain not in self.domains or self._reached(domain)):
                 return
-            known = self.ledger.clips.get(pair.key)
-            if known is not None and known.get("shard") == shard.name:
-                return
-            if known is not None:
+            if known := self.ledger.clips.get(pair.key):
+                if known.get("shard") == shard.name:
+                    return
                 raise ledgers.BadFieldsError(f"its key is also in {known.get('shard')}")
             row = row_of(self.settings.part, pair.key, fields, ledgers.suffix_of(pair.audio))
-            domain = str(row["domain"])
             ledgers.check_audio(pair.audio)
-            place = list(self.settings.sizes).index(domain) * _A_DOMAIN
+            place = list(sizes).index(row["domain"]) * _A_DOMAIN + shard.number * _A_SHARD
             row |= {} if self.settings.split == TEST else {_SPLIT: self.settings.split}
-            row |= {"shard": shard.name, "position": place + shard.number * _A_SHARD + pair.place}
-            self.ledger.keep(row, pair.audio)
-            self.there[domain] += 1
+            self.ledger.keep(
+                row | {"shard": shard.name, "position": place + pair.place}, pair.audio
+            )
+            self.there[row["domain"]] += 1
         except (ledgers.BadFieldsError, AudioError) as error:
             self.ledger.note_missing(pair.key, str(error), domain)
         self._tell(shard)
 
     def missing(self) -> list[MissingClip]:
-        """All that could not be had, now or by an earlier build.
-
-        A clip that is there after all is none, nor a shard that was read whole since, or another
-        file of its name: one on this disk has a name here that ends in its hash.
-        """
-        whole = [name.rpartition("@")[0] for name in self.local if self.ledger.done(name)]
-        replaced = tuple(f"{name}@" for name in whole)
-        return [
-            one
-            for key, one in self.ledger.missing.items()
-            if key not in self.ledger.clips
-            and not self.ledger.done(key)
-            and (self._concerns(key) or not key.startswith(replaced))
-        ]
+        """All that could not be had, now or by an earlier build, and is not there after all."""
+        return [one for key, one in self.ledger.missing.items() if key not in self.ledger.clips]
 
     def results(self, *, dry_run: bool) -> tuple[ledgers.PartResult, ...]:
         """How each domain ended, and what was lost without one."""
-        lost, limit = self.missing(), self.settings.limit
-        name = self.repository.name if self.repository else LOCAL
-        commit = self.repository.commit if self.repository else None
-        results = []
+        lost, results = self.missing(), []
+        where = self.source, self.repository.commit if self.repository else None
         for domain in self.domains:
             missing = tuple(one for one in lost if one.category == domain)
-            kept, there = self.kept[domain], self.there[domain]
-            found = wanted = there + len(missing)
-            problem = self.problems.get(domain)
-            if self.repository is not None:
-                wanted = self._expected(domain)
-                if not dry_run and found < wanted and limit is None:
-                    problem = problem or f"{name} has {found:,} of {wanted:,} rows"
-            size = sum(one.size for one in self.shards if one.domain == domain)
+            kept, there, problem = self.kept[domain], self.there[domain], self.problems.get(domain)
+            found = there + len(missing)
+            wanted = self._expected(domain) if self.repository else found
+            if not dry_run and found < wanted and self.settings.limit is None:
+                problem = problem or f"{self.source} has {found:,} of {wanted:,} rows"
             new = max(0, wanted - kept) if dry_run else there - kept
-            counts = (max(wanted, there), kept, new, there - kept, size)
-            results.append(ledgers.PartResult(domain, name, commit, *counts, missing, problem))
-        unplaced = tuple(one for one in lost if one.category is None and self._concerns(one.id))
-        if unplaced:
+            counts = (max(wanted, there), kept, new, there - kept, self.bytes_total[domain])
+            results.append(ledgers.PartResult(domain, *where, *counts, missing, problem))
+        if unplaced := tuple(one for one in lost if one.category is None):
             # A shard that breaks off counts as one clip at least.
             problem = some([f"{one.id}: {one.reason}" for one in unplaced])
-            about = (UNPLACED if self.repository else LOCAL, name, commit, len(unplaced), 0)
+            about = (UNPLACED if self.repository else LOCAL, *where, len(unplaced), 0)
             results.append(ledgers.PartResult(*about, missing=unplaced, problem=problem))
         return tuple(results)
-
-    def _concerns(self, lost: str) -> bool:
-        """Whether a loss is of the shards at hand; of local ones, others may have been given."""
-        if self.settings.shards is None or "@" not in lost:
-            return True
-        return any(lost == name or lost.startswith(f"{name}: ") for name in self.local)
 
     def _expected(self, domain: str) -> int:
         """How many rows the Hub should have of a domain, as far as they are wanted and known."""
@@ -311,6 +277,18 @@ class _ShardBuilder:
                 yield file
 
 
+def _fields_of(pair: ShardPair) -> dict[str, Any]:
+    fields = parse_json(pair.fields, pair.key)
+    if isinstance(fields, Problem):
+        what = fields.what.replace("is not JSON", "cannot be read")
+        raise ledgers.BadFieldsError(f"its JSON {what}")
+    if isinstance(fields, dict) and list(fields) == [pair.key]:
+        fields = fields[pair.key]
+    if not isinstance(fields, dict):
+        raise ledgers.BadFieldsError("its JSON is not an object")
+    return fields
+
+
 def _remote_shards(repository: Repository, settings: MecatSettings) -> list[_Shard]:
     """The shards of a split, numbered within their domain."""
     numbers: Counter[str] = Counter()
@@ -321,8 +299,6 @@ def _remote_shards(repository: Repository, settings: MecatSettings) -> list[_Sha
             domain = next((word for word in words if word in settings.sizes), None)
             shards.append(_Shard(path, numbers[domain or ""], domain, repository.sizes[path]))
             numbers[domain or ""] += 1
-    if any(count > _A_DOMAIN // _A_SHARD for count in numbers.values()):
-        raise HubError(f"{repository.name} has more shards than a domain can have")
     return shards
 
 
@@ -336,15 +312,11 @@ def _local_shards(places: Sequence[Path], ledger: Ledger) -> list[_Shard]:
         paths += [one for one in inside if one.is_file()] if path.is_dir() else [path]
     if not paths:
         raise DatasetError(f"{places[0] if places else '.'}: holds no shards (.tar, .tar.gz, .tgz)")
-    numbers = {
-        str(row.get("shard")): int(row["position"]) % _A_DOMAIN // _A_SHARD
-        for row in ledger.clips.values()
-    }
-    shards = []
-    for path in paths:
-        name = f"{path.name}@{sha256(path)[:12]}"
-        number = numbers.setdefault(name, max(numbers.values(), default=-1) + 1)
-        if number >= _A_DOMAIN // _A_SHARD:
-            raise DatasetError(f"a folder is made from at most {_A_DOMAIN // _A_SHARD} shards")
-        shards.append(_Shard(name, number, None, path.stat().st_size, path))
-    return list(dict.fromkeys(shards))
+    rows = ledger.clips.values()
+    numbers = {row.get("shard"): row["position"] % _A_DOMAIN // _A_SHARD for row in rows}
+    named = {f"{path.name}@{sha256(path)[:12]}": path for path in paths}
+    for name in named:
+        numbers.setdefault(name, max(numbers.values(), default=-1) + 1)
+    return [
+        _Shard(name, numbers[name], None, path.stat().st_size, path) for name, path in named.items()
+    ]
