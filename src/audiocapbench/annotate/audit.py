@@ -3,7 +3,6 @@
 Both are those of appendix F of the MECAT paper: A/B against other captions, REL from 1 to 5.
 """
 
-import hashlib
 import json
 import random
 from collections import Counter, defaultdict
@@ -18,6 +17,7 @@ from audiocapbench.annotate.stage import (
     SourceClip,
     StageContext,
     StageResult,
+    digest,
     digest_of,
 )
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
@@ -130,7 +130,7 @@ def disputed(
 
 def _item(sheet: str, *content: str) -> str:
     """A name that says nothing, and that no other item has: an old sheet is never misread."""
-    return f"{sheet}-{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:10]}"
+    return f"{sheet}-{digest(*content)[:10]}"
 
 
 def _opponents(

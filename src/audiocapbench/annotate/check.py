@@ -1,6 +1,5 @@
 """The third stage: every annotation is held to the rules; each rejection has its reasons."""
 
-import hashlib
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,16 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 
+from audiocapbench.annotate.books import COHERENCE, DUPLICATE, KINDS, SIMILARITY, VERIFIED, survival
 from audiocapbench.annotate.experts import plain_words
 from audiocapbench.annotate.merge import clip_input
-from audiocapbench.annotate.rules import RULES, ClipCase, broken_rules
+from audiocapbench.annotate.rules import ClipCase, broken_rules
 from audiocapbench.annotate.self_test import self_test
 from audiocapbench.annotate.stage import (
     Annotation,
     StageContext,
     StageResult,
+    digest,
     prompt,
-    survival,
 )
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, ReplyError, check_known
@@ -32,21 +32,10 @@ from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.models import Model
-from audiocapbench.models.model import without_audio
 from audiocapbench.plugins import plugins
 from audiocapbench.store.cache import Finding, StageRecord
 
 _BLOCK, _OTHERS, _SHOWN, _MOST_READ = 1024, 6, 120, 32
-_DUPLICATE, _VERIFIED, _SIMILARITY = "near-duplicate", "verified", "similarity"
-_COHERENCE = "coherence"
-KINDS = {
-    _COHERENCE: "has captions that are no more like its questions than those of others are",
-    _DUPLICATE: "says nearly the same as another",
-    _VERIFIED: "has claims that the second model finds unsupported",
-    _SIMILARITY: "is not more like its clip than like others",
-}
-
-ORDER = (*RULES, _COHERENCE, _DUPLICATE, _VERIFIED, _SIMILARITY)
 
 
 def check(
@@ -85,22 +74,22 @@ def check(
 
     for clip, apart, wrong in question_margins(good, seed):
         swapped[clip] = wrong <= 0
-        failed[clip] = {_COHERENCE: [KINDS[_COHERENCE]]} if apart <= 0 else {}
+        failed[clip] = {COHERENCE: [KINDS[COHERENCE]]} if apart <= 0 else {}
     for clip, other in near_duplicates(left(), duplicate).items():
-        failed[clip] = {_DUPLICATE: [f"says nearly the same as {other}"]}
+        failed[clip] = {DUPLICATE: [f"says nearly the same as {other}"]}
     if verify:
         asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left()}
         for clip, claims in verified(context, verify, asked).items():
-            failed[clip] = {_VERIFIED: claims}
+            failed[clip] = {VERIFIED: claims}
     try:
         for clip, apart, wrong in list(clap_margins(context, left(), clap, unit, seed)):
             swapped[clip], margins[clip] = swapped.get(clip, False) or wrong <= margin, apart
             if apart <= margin:
                 above = f"{apart:.2f} {unit} above other captions"
                 reason = f"clip and caption are alike by {above}, not {margin:g}"
-                failed[clip] = {_SIMILARITY: [reason]}
+                failed[clip] = {SIMILARITY: [reason]}
     except MetricError as error:
-        not_run[_SIMILARITY] = str(error)
+        not_run[SIMILARITY] = str(error)
     in_order = [_record(clip, why, margins.get(clip)) for clip, why in failed.items()]
     settings: dict[str, Any] = {"clap": clap, "margin": margin, "unit": unit, "others": _OTHERS}
     tried = self_test(list(good.values()), seed, list(swapped.values()))
@@ -110,7 +99,7 @@ def check(
     levels = [one["difficulty"] for clip in kept for one in merged[clip].questions]
     document = {
         "kept": len(kept),
-        "survival": survival(context, ORDER, KINDS),
+        "survival": survival(context),
         "rejected": {one.clip: one.error for one in in_order if one.error},
         "not_run": not_run,
         "self_test": tried,
@@ -142,13 +131,9 @@ def _claims_of(heard: StageRecord, said: Mapping[str, Finding], made: Annotation
 
 def verified(context: StageContext, model: Model, asked: Mapping[str, str]) -> dict[str, list[str]]:
     """What a second model finds unsupported in annotations; one it does not read is doubted."""
-    if not asked:
-        return {}
-    questions, silent = context.questions("verify", asked), without_audio(model)
-    what = "{} annotations to verify"
-    context.agree(context.asking.preview([questions], silent, model.name, what))
     doubted: dict[str, list[str]] = {}
-    for clip, outcome in context.asking.ask(questions, silent, f"{model.name}: verify").items():
+    outcomes = context.ask("verify", model, asked, what="{} annotations to verify")
+    for clip, outcome in outcomes.items():
         try:
             found = find_objects(outcome.reply.text, str.lower).having(("unsupported",))
             claims = found[0]["unsupported"] if len(found) == 1 else None
@@ -209,9 +194,8 @@ def _means(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
 
 def _drawn(pool: Iterable[str], clip: str, seed: int, most: int) -> list[str]:
     """Others than a clip, by lot; the last of them stands for what is not its own."""
-    lot = hashlib.sha256(f"{seed}\0{clip}".encode()).hexdigest()
     rest = [one for one in pool if one != clip]
-    return random.Random(lot).sample(rest, min(most + 1, len(rest)))
+    return random.Random(digest(seed, clip)).sample(rest, min(most + 1, len(rest)))
 
 
 def clap_margins(

@@ -271,13 +271,8 @@ def _describe(
 ) -> tuple[dict[str, Finding], float | None]:
     """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
     (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in sources}
-    asked = (dict.fromkeys(clips, words), clips, lambda _: DESCRIBE)
-    questions = context.questions(f"describe/{version}", *asked)
-    if not questions.samples:
-        return {}, None
-    what = "{} clips to describe"
-    context.agree(context.asking.preview([questions], model, model.name, what))
-    outcomes = context.asking.ask(questions, model, f"{model.name}: describe")
+    asked, what = dict.fromkeys(clips, words), "{} clips to describe"
+    outcomes = context.ask(f"{DESCRIBE}/{version}", model, asked, clips, what)
     signature = f"{DESCRIBE}|{model.name}, {json.dumps(dict(model.parameters), sort_keys=True)}"
     found = {}
     for digest, outcome in outcomes.items():

@@ -22,7 +22,6 @@ from audiocapbench.errors import ReplyError
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects, shown
 from audiocapbench.models import Model
-from audiocapbench.models.model import without_audio
 from audiocapbench.store.cache import Finding, StageRecord
 
 _FIELDS = {
@@ -183,18 +182,16 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
     for clip, record in heard.items():
         told = json.dumps(clip_input(record, found[clip]), ensure_ascii=False, indent=1)
         asked[clip] = f"{rules}\n\n{fill(frame, input=told, fields=fields)}"
-    questions, silent = context.questions("merge", asked), without_audio(model)
     # How often is asked again is not known before.
     again = f", each again up to {repairs} times where its reply cannot be used" if repairs else ""
-    what = f"{{}} clips to merge{again}"
-    context.agree(context.asking.preview([questions], silent, model.name, what))
+    what, texts = f"{{}} clips to merge{again}", asked
     records: dict[str, StageRecord] = {}
     costs, rounds, said = list[float | None](), list[int](), set[tuple[str, str]]()
     for turn in range(repairs + 1):
-        if not questions.samples:
+        if not texts:
             break
-        name = f"{model.name}: {f'repair {turn}' if turn else 'merge'}"
-        outcomes = context.asking.ask(questions, silent, name)
+        name = f"repair-{turn}" if turn else "merge"
+        outcomes = context.ask(name, model, texts, what="" if turn else what)
         rounds.append(sum(not one.cached for one in outcomes.values()))
         costs += [one.reply.cost_usd for one in outcomes.values()]
         repeated = {}
@@ -214,7 +211,7 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
                 else:
                     repeated[clip] = again
         said |= repeated.items()
-        questions = context.questions(f"repair-{turn + 1}", repeated)
+        texts = repeated
     cost = total_cost(costs)
     settings = {"llm": model.name, "parameters": dict(model.parameters), "repairs": repairs}
     settings |= {"prompts": _hashes(), "cost_usd": cost}

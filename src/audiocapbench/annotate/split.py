@@ -3,7 +3,6 @@
 Each split is MECAT's two folders, ``caption`` and ``qa``, and its published JSON lines.
 """
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -13,14 +12,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
-from audiocapbench.annotate.check import KINDS, ORDER, difficulties
+from audiocapbench.annotate.books import fates, survival
+from audiocapbench.annotate.check import difficulties
 from audiocapbench.annotate.self_test import LEAST_CAUGHT, MOST_LOST, below_bar, self_test_table
 from audiocapbench.annotate.stage import (
     Annotation,
     StageContext,
     StageResult,
-    fates,
-    survival,
+    digest,
 )
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
@@ -70,8 +69,7 @@ def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) 
     given: dict[str, Counter[str]] = {name: Counter() for name in shares}
 
     def lot(source: str) -> tuple[int, str]:
-        drawn = hashlib.sha256(f"{seed}\0{source}".encode("utf-8", "replace")).hexdigest()
-        return -len(sources[source]), drawn
+        return -len(sources[source]), digest(seed, source)
 
     found: dict[str, str] = {}
     for source in sorted(sources, key=lot):
@@ -88,7 +86,7 @@ def assign(clips: Mapping[str, tuple[str, str]], shares: Shares, seed: int = 0) 
 def key_of(clip: str) -> str:
     """A name for files and tables: letters, digits and a hash, so that no two are the same."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", PurePosixPath(clip).stem).strip("-")[:40] or "clip"
-    return f"{stem}-{hashlib.sha256(clip.encode()).hexdigest()[:8]}"
+    return f"{stem}-{digest(clip)[:8]}"
 
 
 def check_out(root: Path, out: Path) -> None:
@@ -153,7 +151,7 @@ def split(
     ]
     context.keep("split", records, {"shares": dict(shares), "seed": seed, "name": name})
     write_file(out / "DATASHEET.md", _datasheet(context, out, clips, licence))
-    ends = ([clip, *end] for clip, end in fates(context, ORDER).items())
+    ends = ([clip, *end] for clip, end in fates(context).items())
     write_file(out / "survival.csv", csv_text([["clip", "went_at", "reason"], *ends]))
     counts: dict[str, Counter[str]] = {part: Counter() for part in parts}
     for one in sorted(clips, key=lambda one: one.domain):
@@ -178,8 +176,8 @@ def _published(one: KeptClip, kind: MecatPart) -> dict[str, dict[str, Any]]:
         return {one.key: {**one.annotation.captions, "domain": one.domain}}
     found = {}
     for number, asked in enumerate(one.annotation.questions):
-        digest = hashlib.sha256(f"{one.key}\0{number}\0{asked['question']}".encode()).hexdigest()
-        found[f"{one.key}_{digest[:8]}"] = {**asked, "domain": one.domain}
+        key = digest(one.key, number, asked["question"])[:8]
+        found[f"{one.key}_{key}"] = {**asked, "domain": one.domain}
     return found
 
 
@@ -216,7 +214,7 @@ def _datasheet(
     place = PackageLoader("audiocapbench.annotate", "")
     pages = Environment(loader=place, trim_blocks=True, lstrip_blocks=True)  # noqa: S701  # Markdown
     pages.filters |= {"md": markdown, "json": json.dumps}
-    rows, told, records = survival(context, ORDER, KINDS), context.settings, context.passed("merge")
+    rows, told, records = survival(context), context.settings, context.passed("merge")
     steps = Table("From the folder to here", rows, ("step", "left", "went"))
     tried = told["check"].get("self_test", ())
     experts, domains, models = Counter[str](), Counter[str](), Counter[str]()

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -29,7 +28,7 @@ from audiocapbench.metrics.parallel import read_ahead
 from audiocapbench.models import Model
 from audiocapbench.models.model import without_audio
 from audiocapbench.store import Store
-from audiocapbench.store.cache import STAGES, Finding, StageRecord
+from audiocapbench.store.cache import Finding, StageRecord
 
 NONE = "None"
 """The first caption of a view whose content the clip does not have."""
@@ -37,14 +36,7 @@ NONE = "None"
 _MOST = 4_000
 _ABSENT = "its metadata names it, and there is no such audio file"
 _TOLD = ("title", "description", "source", "licence", "domain")
-_DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
-_HEARD, _MERGED, _CHECKED = _DONE.values()
-_STEPS = {
-    "unreadable": "can be read",
-    "too_long": "short enough",
-    "duplicate": "not there twice",
-    "no_domain": "has a domain",
-}
+DONE = {"hear": "heard", "merge": "merged", "check": "checked"}
 
 
 class Annotation(BaseModel):
@@ -58,16 +50,12 @@ class Annotation(BaseModel):
 
     def texts(self) -> list[tuple[str, str]]:
         """All that is published of it, with the name of the field."""
-        captions = [
-            (f"{view} caption {place}", one)
-            for view, wordings in self.captions.items()
-            for place, one in enumerate(wordings, 1)
-        ]
-        return captions + [
-            (f"{part} {place}", asked[part])
-            for place, asked in enumerate(self.questions, 1)
-            for part in ("question", "answer")
-        ]
+        texts = []
+        for view, wordings in self.captions.items():
+            texts += [(f"{view} caption {place}", one) for place, one in enumerate(wordings, 1)]
+        for place, asked in enumerate(self.questions, 1):
+            texts += [(f"{part} {place}", asked[part]) for part in ("question", "answer")]
+        return texts
 
 
 class SourceClip(NamedTuple):
@@ -114,29 +102,26 @@ def open_clips(
     for done, (name, found) in enumerate(read_ahead(read, names), 1):
         progress(done, len(names))
         if isinstance(found, Clip):
-            clips.append(_source(name, found, about.get(name, {})))
+            fields = about.get(name, {})
+            fields = {"licence": fields.get("license")} | fields
+            told = {key: str(fields[key])[:_MOST] for key in _TOLD if fields.get(key)}
+            # What people wrote of it, if anything, is for the audit, and never told to a model.
+            wrote = captions_of(renamed(fields, {"references": REFERENCES}))
+            captions = tuple(one for one in wrote if isinstance(one, str) and one.strip())
+            clips.append(SourceClip(name, found, told, captions))
         else:
-            unreadable[_storable(name)] = found
+            unreadable[storable(name)] = found
     return clips, unreadable
+
+
+def storable(name: str) -> str:
+    return name.encode("utf-8", "replace").decode()
 
 
 def digest(*parts: object) -> str:
     """A hash of some texts: a name for them, or a lot that is drawn for them."""
     text = "\0".join(map(str, parts))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _storable(name: str) -> str:
-    return name.encode("utf-8", "replace").decode()
-
-
-def _source(name: str, clip: Clip, fields: Mapping[str, Any]) -> SourceClip:
-    fields = {"licence": fields.get("license"), **fields}
-    told = {key: str(fields[key])[:_MOST] for key in _TOLD if fields.get(key)}
-    # What people wrote of it, if anything, is for the audit, and never told to a model.
-    wrote = captions_of(renamed(fields, {"references": REFERENCES}))
-    captions = tuple(one for one in wrote if isinstance(one, str) and one.strip())
-    return SourceClip(name, clip, told, captions)
 
 
 def list_audio(root: Path) -> tuple[list[str], Counter[str]]:
@@ -214,7 +199,7 @@ class StageContext:
         """Clips that got through a stage, by name; AnnotationError where it was not run yet."""
         if stage not in self.settings:
             how = f"run 'audiocapbench annotate {stage}' on it first"
-            raise AnnotationError(f"{self.project}: has not been {_DONE[stage]}; {how}")
+            raise AnnotationError(f"{self.project}: has not been {DONE[stage]}; {how}")
         records = self.kept.records(self.project, stage)
         gone = self.rejected() if stage == "check" else ()
         return {
@@ -291,50 +276,3 @@ class StageContext:
         if what:
             self.agree(self.asking.preview([questions], asked, model.name, what))
         return self.asking.ask(questions, asked, f"{model.name}: {name.partition('/')[0]}")
-
-
-def fates(context: StageContext, checks: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The first step that each clip did not pass, in the order of checks, and why; of others ""."""
-    heard, merged, checked = (context.kept.records(context.project, one) for one in STAGES[:3])
-    there, gone = set(map(_storable, list_audio(context.root)[0])), context.rejected()
-    was_drawn = context.settings.get("hear", {}).get("sample") is not None
-
-    def fate(clip: str) -> tuple[str, str]:
-        if (own := heard.get(clip)) is None:
-            late = "was not drawn" if was_drawn else "was added after the others were heard"
-            return _HEARD, late
-        if own.status in _STEPS:
-            return _STEPS[own.status], own.error or ""
-        if clip not in there:
-            return _HEARD, "is no longer in the folder"
-        if (made := merged.get(clip)) is None or made.status != "ok":
-            return _MERGED, made.error or "" if made else "has not been merged yet"
-        if (last := checked.get(clip)) is None:
-            return _CHECKED, "has not been checked yet"
-        if clip in gone:
-            return "accepted by people", "was rejected by people"
-        failed = last.document["failed"]
-        step = min(failed, key=[*checks, *failed].index, default="")
-        return step, failed[step][0] if step else ""
-
-    return {clip: fate(clip) for clip in sorted(there | heard.keys())}
-
-
-def survival(
-    context: StageContext, checks: Sequence[str], kinds: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """How many clips are left after each step and why others went; ``kinds`` say it for all."""
-    gone: dict[str, Counter[str]] = defaultdict(Counter)
-    ends = fates(context, checks)
-    for step, why in filter(any, ends.values()):
-        gone[step][kinds.get(step) or re.sub(r"(?<!\S)\d\s", "", why)] += 1
-    not_run = context.settings.get("check", {}).get("not_run", {})
-    left, rows = len(ends), [{"step": "in the folder", "left": len(ends), "went": 0, "reasons": {}}]
-    for name in dict.fromkeys(
-        [_HEARD, *_STEPS.values(), _MERGED, _CHECKED, *checks, *sorted(gone)]
-    ):
-        left -= gone[name].total()
-        step = f"{name} (not run)" if name in not_run else name
-        row = {"step": step, "left": left, "went": gone[name].total()}
-        rows.append(row | {"reasons": dict(gone[name].most_common())})
-    return rows
