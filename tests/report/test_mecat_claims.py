@@ -2,7 +2,7 @@
 
 import pytest
 
-from audiocapbench.benchmarks.mecat.claims import claims, readable
+from audiocapbench.metrics.claims import claims, readable
 
 NO_CLAIM = """
 None

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from audiocapbench.benchmarks.mecat.claims import claims
 from audiocapbench.benchmarks.mecat.dataset import read_items
+from audiocapbench.metrics.claims import claims
 from audiocapbench.report.mecat.answers import answers_of_files, stability_report
 
 

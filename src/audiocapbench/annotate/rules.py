@@ -15,8 +15,8 @@ import numpy as np
 
 from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
 from audiocapbench.annotate.stage import NONE, Annotation
-from audiocapbench.benchmarks.mecat.claims import claims
 from audiocapbench.benchmarks.mecat.groups import CONTENTS
+from audiocapbench.metrics.claims import claims
 from audiocapbench.metrics.elements.splitting import split, words_that_are
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors

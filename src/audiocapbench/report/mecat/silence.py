@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from audiocapbench.benchmarks.mecat.claims import KINDS, claims, readable
 from audiocapbench.benchmarks.mecat.groups import QA, SUBTASKS
 from audiocapbench.errors import ReportError
+from audiocapbench.metrics.claims import KINDS, claims, readable
 from audiocapbench.report.mecat.answers import NOTES, QA_SUBTASK, AnswerSet
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.table import Column, Findings, Row, Table

@@ -16,7 +16,7 @@ KINDS = ("speech", "music", "sound")
 LONGEST_READ = 20_000
 """Letters of an answer that are read; a claim that comes later is no longer about ten seconds."""
 
-_LISTS = ("audiocapbench.benchmarks.mecat", "claims.toml")
+_LISTS = ("audiocapbench.metrics", "claims.toml")
 _FEW = 4
 _P = patterns(*_LISTS)
 # What takes the place of a quotation or a phrase: what it claims, and how it is shown.
