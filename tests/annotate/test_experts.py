@@ -137,7 +137,7 @@ def test_speech_is_silero_vads(shared: Path) -> None:
     for name in ("ravdess/03-01-05-02-02-01-20.flac", "esc50/1-100032-A-0.flac"):
         clip = opened(shared / "audio" / name)
         said = found.analyse(clip)["segments"]
-        model = found._model._model  # type: ignore[attr-defined]
+        model = found._model  # type: ignore[attr-defined]
         own = silero.get_speech_timestamps(torch.from_numpy(clip.mono(16_000)), model)
         times = [(one["start_s"] * 16_000, one["end_s"] * 16_000) for one in said]
         assert times == [(one["start"], one["end"]) for one in own]

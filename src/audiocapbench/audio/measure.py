@@ -4,6 +4,7 @@ At every moment the loudest channel counts, so that none cancels or thins out an
 """
 
 import math
+from operator import lt
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ FLOOR_DB = -120.0
 """What digital silence is called; no recording is so quiet."""
 
 _FRAME_S = 0.025
+_SAME = 0.9  # of a channel's power that another explains: it is that other, louder or not
 _DECAY_S, _DECAY_DB, _FIT = 0.1, 12.0, 0.95
 
 
@@ -140,3 +142,16 @@ def reverberation_s(samples: Samples, rate: int) -> tuple[float | None, int]:
             times.append(-60 / float(np.polyfit(places, part, 1)[0]))
     steeper = sorted(times)[: max(1, len(times) // 2)]
     return (float(np.median(steeper)) if times else None), len(times)
+
+
+def distinct_channels(wave: Waveform, rate: int, mono: Samples) -> list[Samples]:
+    """One channel that is heard of a sound, and each that is not in it already, at a rate."""
+    found = [mono]
+    least = 1e-6 * float(np.square(wave.samples, dtype=np.float64).mean(0).max())
+    for channel in wave.samples.T if wave.channels > 1 else ():
+        one = Waveform(channel[:, None], wave.rate).resampled(rate).samples[:, 0]
+        power, alike = float(one @ one), [float(one @ other) ** 2 for other in found]
+        known = [_SAME * power * float(other @ other) for other in found]
+        if power > least * len(one) and all(map(lt, alike, known)):
+            found.append(np.clip(one, -1.0, 1.0))
+    return found

@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
-from operator import lt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from audiocapbench.audio import Samples, Waveform
+from audiocapbench.audio.measure import distinct_channels
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data import Clip
 from audiocapbench.errors import AnnotationError, ExpertMissingError, check_known
@@ -23,8 +22,6 @@ from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.plugins import plugin_failures, plugins
 from audiocapbench.store.cache import Finding
-
-_SAME = 0.9  # of a channel's power that another explains: it is that other, louder or not
 
 Options = dict[str, str]
 """What stands in the brackets of an expert's name; each takes out what it knows."""
@@ -39,6 +36,7 @@ _TABLES: Any = read_lists("audiocapbench.annotate", "experts.toml")
 ADDS: dict[str, str] = _TABLES["adds"]
 """What each expert that is built in would add."""
 
+_WRAPS: list[str] = _TABLES["wraps"]
 TASKS: dict[str, list[str]] = _TABLES["tasks"]
 """What classifiers of speech and of music are about; others hear every clip."""
 
@@ -64,15 +62,7 @@ class ClipAudio:
 
     def voices(self, rate: int) -> list[Samples]:
         """What is heard of it as one channel, and each channel that is not in that already."""
-        found, wave = [self.mono(rate)], self.waveform
-        least = 1e-6 * float(np.square(wave.samples, dtype=np.float64).mean(0).max())
-        for channel in wave.samples.T if wave.channels > 1 else ():
-            one = Waveform(channel[:, None], wave.rate).resampled(rate).samples[:, 0]
-            power, alike = float(one @ one), [float(one @ other) ** 2 for other in found]
-            known = [_SAME * power * float(other @ other) for other in found]
-            if power > least * len(one) and all(map(lt, alike, known)):
-                found.append(np.clip(one, -1.0, 1.0))
-        return found
+        return distinct_channels(self.waveform, rate, self.mono(rate))
 
 
 class Expert(Protocol):
@@ -84,7 +74,6 @@ class Expert(Protocol):
     """
 
     name: str
-    needs: str
     version: str
     domains: str
 
@@ -126,45 +115,44 @@ class ExpertPanel(NamedTuple):
 
 def set_up(names: Sequence[str]) -> ExpertPanel:
     """Set experts up; one that lacks a package or a model is named with the reason."""
-    experts: list[Expert] = []
+    made, good = dict[str, Expert](), list[str]()
     not_run: dict[str, str] = {}
-    good: list[str] = []
     for written in names:
         name = parse_name(written, "an expert")
         options = dict(name.options)
         called = options.get("task", name.name) if name.name == "classify" else name.name
-        if called in (*not_run, *(one.name for one in experts)):
+        if called in made.keys() | not_run.keys():
             raise AnnotationError(f"the expert {called} is named twice")
         try:
-            experts.append(_create(name.name, options))
+            expert = _create(name.name, options)
+            made[expert.name] = expert
             good.append(written)
-            if options:
-                raise AnnotationError(f"the expert {name.name} has no option {', '.join(options)}")
         except ExpertMissingError as error:
             not_run[called] = str(error)
         except ValueError as error:  # an option that is no number
             raise AnnotationError(f"the expert {written} cannot be set up: {error}") from None
-    if not {"tags", LISTENER} & {one.name for one in experts}:
-        experts.append(_create(LISTENER, {}))
+        if called in made and options:
+            raise AnnotationError(f"the expert {name.name} has no option {', '.join(options)}")
+    if not {"tags", LISTENER} & made.keys():
+        made[LISTENER] = _create(LISTENER, {})
         good.append(LISTENER)
-    for separate in [one for one in experts if one.name == "separate"]:
+    if (separate := made.get("separate")) is not None:
         alone = import_module(f"{__name__}.checkpoints").SeparatedExpert
-        spoken = [one for one in experts if one.name == "speech" or one.domains == "S"]
-        experts = [alone(one, separate) if one in spoken else one for one in experts]
-    return ExpertPanel(tuple(experts), not_run, tuple(good))
+        for one in [one for one in made.values() if one.name == "speech" or one.domains == "S"]:
+            made[one.name] = alone(one, separate)
+    return ExpertPanel(tuple(made.values()), not_run, tuple(good))
 
 
 def _create(name: str, options: Options) -> Expert:
     if name in (*ADDS, LISTENER):
-        wraps = name in ("tags", "classify", "diarize", "separate")
-        module = import_module(f"{__name__}.{'checkpoints' if wraps else 'built_in'}")
+        module = import_module(f"{__name__}.{'checkpoints' if name in _WRAPS else 'built_in'}")
         expert: Expert = getattr(module, f"{name.title()}Expert")(options)
         return expert
     check_known("expert", name, [*ADDS, *sorted(plugins("experts"))], AnnotationError)
     point = plugins("experts")[name]
     with plugin_failures(f"{name}: its plug-in {point.value}", ExpertMissingError):
         expert = point.load()(options)
-    parts = ("name", "needs", "version", "domains")
+    parts = ("name", "version", "domains")
     lacking = [one for one in parts if not isinstance(getattr(expert, one, None), str)]
     lacking += [] if callable(getattr(expert, "analyse", None)) else ["analyse"]
     if lacking or expert.name != name or set(expert.domains) - set("SMA"):
@@ -275,5 +263,5 @@ def is_phantom(text: str) -> bool:
 
 @cache
 def _phantoms() -> re.Pattern[str]:
-    text = files("audiocapbench.annotate").joinpath("phantoms.txt").read_text("utf-8")
-    return re.compile(rf"(?:\b(?:{'|'.join(map(plain_words, text.splitlines()))})\b ?)+")
+    known = map(plain_words, _TABLES["phantoms"].strip().splitlines())
+    return re.compile(rf"(?:\b(?:{'|'.join(known)})\b ?)+")

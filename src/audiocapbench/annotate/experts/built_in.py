@@ -3,6 +3,7 @@
 import math
 import re
 import warnings
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.annotate.experts import ClipAudio, Options, is_phantom, number, package_version
+from audiocapbench.audio import Samples
 from audiocapbench.audio.measure import frame_powers, level_dbfs, levels_of, measured
 from audiocapbench.errors import ExpertMissingError
 from audiocapbench.models.checkpoint import folder_digest
@@ -25,7 +27,7 @@ _ENGLISH = "the model knows English alone; what is said in another language is n
 class SignalExpert:
     """Option ``silence``: dB of full scale below which a frame of 25 ms is silent."""
 
-    name, needs, domains = "signal", "nothing", ""
+    name, domains = "signal", ""
 
     def __init__(self, options: Options) -> None:
         self._silence_db = number(options, "silence", -60, -200, 0)
@@ -35,26 +37,10 @@ class SignalExpert:
         return measured(clip.waveform, self._silence_db)
 
 
-class _Recorder:
-    """The model, and what it said of each window: the package keeps only segments."""
-
-    def __init__(self, model: Any) -> None:
-        self._model, self.said = model, list[float]()
-
-    def reset_states(self) -> None:
-        self.said.clear()
-        self._model.reset_states()
-
-    def __call__(self, window: Any, rate: int) -> Any:
-        found = self._model(window, rate)
-        self.said.append(float(found.item()))
-        return found
-
-
 class SpeechExpert:
     """When somebody speaks; option ``threshold``: the probability above which a window counts."""
 
-    name, needs, domains = "speech", "silero-vad", ""
+    name, domains = "speech", ""
 
     def __init__(self, options: Options) -> None:
         self._threshold = number(options, "threshold", 0.5, 0, 1)
@@ -62,25 +48,17 @@ class SpeechExpert:
         self.version = f"{packages}, threshold {self._threshold:g}, each channel"
 
     @cached_property
-    def _model(self) -> _Recorder:
+    def _model(self) -> Any:
         from silero_vad import load_silero_vad
 
         with warnings.catch_warnings(action="ignore"):  # of ways to load weights that are to go
-            return _Recorder(load_silero_vad())
+            return load_silero_vad()
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """Segments in seconds with the mean probability of their windows, and their share."""
-        import torch
-        from silero_vad import get_speech_timestamps
-
-        model, found, waves = self._model, list[tuple[int, int, float]](), clip.voices(_RATE)
-        how = {"threshold": self._threshold, "sampling_rate": _RATE}
-        for wave in waves:
-            for one in get_speech_timestamps(torch.from_numpy(wave), model, **how):
-                windows = model.said[one["start"] // _WINDOW : -(-one["end"] // _WINDOW)]
-                found.append((one["start"], one["end"], sum(windows) / max(1, len(windows))))
-        spans = list[tuple[int, int, float]]()
-        for start, end, sure in sorted(found):  # what several channels say at once is said once
+        waves, spans = clip.voices(_RATE), list[tuple[int, int, float]]()
+        # What several channels say at once is said once.
+        for start, end, sure in sorted(span for wave in waves for span in self._spoken(wave)):
             same = bool(spans) and start <= spans[-1][1]
             first, last, best = spans.pop() if same else (start, end, sure)
             spans.append((first, max(last, end), max(best, sure)))
@@ -91,11 +69,28 @@ class SpeechExpert:
         ]
         return {"segments": segments, "speech_share": min(1.0, spoken / max(1, len(waves[0])))}
 
+    def _spoken(self, wave: Samples) -> Iterator[tuple[int, int, float]]:
+        import torch
+        from silero_vad import get_speech_timestamps
+
+        said = list[float]()
+
+        def noted(window: Any, rate: int) -> Any:
+            """The model; the package keeps only segments of what it says of windows."""
+            said.append(float((found := self._model(window, rate)).item()))
+            return found
+
+        vars(noted)["reset_states"] = self._model.reset_states
+        how = {"threshold": self._threshold, "sampling_rate": _RATE}
+        for one in get_speech_timestamps(torch.from_numpy(wave), noted, **how):
+            windows = said[one["start"] // _WINDOW : -(-one["end"] // _WINDOW)]
+            yield one["start"], one["end"], sum(windows) / max(1, len(windows))
+
 
 class ListenerExpert:
     """What is talk, what is music, and how loud it is between words; rough, and by numpy alone."""
 
-    name, needs, domains, version = "listener", "nothing", "", "1"
+    name, domains, version = "listener", "", "1"
 
     def __init__(self, _: Options) -> None:
         """Without options."""
@@ -122,7 +117,7 @@ class AsrExpert:
     By a language's code, as in ``de=FOLDER``, what is heard to be in it has a model of its own.
     """
 
-    name, needs, domains = "asr", "faster-whisper and a model's folder", "S"
+    name, domains = "asr", "S"
 
     def __init__(self, options: Options) -> None:
         packages = package_version("asr", "faster-whisper")
@@ -182,7 +177,7 @@ class AsrExpert:
 class QualityExpert:
     """DNSMOS: mean opinion scores from 1 to 5, of speech; they say less of other sounds."""
 
-    name, needs, domains = "quality", "speechmos", ""
+    name, domains = "quality", ""
 
     def __init__(self, _: Options) -> None:
         self.version = package_version("quality", "speechmos", "librosa", "onnxruntime")
@@ -198,7 +193,7 @@ class QualityExpert:
 class MusicExpert:
     """Tempo in beats a minute, and how far beats stand out."""
 
-    name, needs, domains = "music", "librosa", "M"
+    name, domains = "music", "M"
 
     def __init__(self, _: Options) -> None:
         self.version = f"2, {package_version('music', 'librosa')}"

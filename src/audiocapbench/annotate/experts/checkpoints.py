@@ -68,7 +68,7 @@ class ClassifyExpert:
     ``window`` in seconds, ``download`` and ``trust``.
     """
 
-    name, needs, domains = "classify", "torch, transformers and a classifier", ""
+    name, domains = "classify", ""
     _longest_s, _shortest_s, _unsaid = 30.0, 1.0, "one"
 
     def __init__(self, options: Options) -> None:
@@ -180,7 +180,7 @@ class TagsExpert(ClassifyExpert):
 class DiarizeExpert:
     """Who speaks when, by a pipeline of pyannote; options as of ``classify``."""
 
-    name, needs, domains = "diarize", "pyannote.audio and a pipeline", "S"
+    name, domains = "diarize", "S"
 
     def __init__(self, options: Options) -> None:
         packages = package_version("diarize", "pyannote.audio", extra="")
@@ -213,7 +213,7 @@ class SeparateExpert:
     Options as of ``classify``, and ``name``, which of the folder's models it is.
     """
 
-    name, needs, domains = "separate", "demucs and its weights", ""
+    name, domains = "separate", ""
 
     def __init__(self, options: Options) -> None:
         packages = package_version("separate", "demucs", extra="")
@@ -255,7 +255,7 @@ class SeparatedExpert:
 
     def __init__(self, expert: Expert, separate: SeparateExpert) -> None:
         self._expert, self._separate = expert, separate
-        self.name, self.needs, self.domains = expert.name, expert.needs, expert.domains
+        self.name, self.domains = expert.name, expert.domains
         self.version = f"{expert.version}, after {separate.version}"
 
     def analyse(self, clip: ClipAudio) -> Any:
