@@ -31,10 +31,10 @@ panel = set_up(sys.argv[2].split(","))
 if panel.not_run:
     sys.exit("; ".join(panel.not_run.values()))
 clips = [one.clip for one in open_clips(Path(sys.argv[1]))[0]] if len(sys.argv) == 3 else []
-for at in range(0, len(clips), 16):
-    heard = [ClipAudio(one, audio.decode(one.path)) for one in clips[at : at + 16]]
+for one in clips:
+    heard = ClipAudio(one, audio.decode(one.path))
     for expert in panel.experts:
-        list(analysed(expert, heard))
+        analysed(expert, heard)
 """
 
 

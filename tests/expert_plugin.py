@@ -37,13 +37,6 @@ class Diary:
         return {"mood": self.word, "confidence": 0.9}
 
 
-class Batched(Diary):
-    name = "batched"
-
-    def analyse_batch(self, clips):
-        return [self.analyse(clip) for clip in clips]
-
-
 class Odd(Diary):
     name, domains = "odd", None
 
@@ -52,7 +45,7 @@ def broken(options):
     raise OSError("its weights are gone")
 """
 
-_ENTRIES = "diary = expert_plugin_module:Diary\nbatched = expert_plugin_module:Batched\n"
+_ENTRIES = "diary = expert_plugin_module:Diary\n"
 _BROKEN = "broken = expert_plugin_module:broken\nodd = expert_plugin_module:Odd\n"
 
 

@@ -7,8 +7,7 @@ of them, the same command goes on after a kill, and several that hear the same c
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
@@ -16,13 +15,7 @@ from typing import Any
 from audiocapbench import audio
 from audiocapbench.annotate import experts
 from audiocapbench.annotate.experts import ClipAudio, DomainRules, Expert, ExpertPanel
-from audiocapbench.annotate.stage import (
-    SourceClip,
-    StageContext,
-    StageResult,
-    list_audio,
-    prompt,
-)
+from audiocapbench.annotate.stage import SourceClip, StageContext, StageResult, list_audio, prompt
 from audiocapbench.data.outcome import Reply, Status, total_cost
 from audiocapbench.data.problems import check_storable
 from audiocapbench.engine.runner import run_benchmark
@@ -53,28 +46,27 @@ def hear(
     for one in clips:  # of several that are the same, the first counts
         if one.clip.duration_s <= _LONGEST_S:
             first.setdefault(one.clip.sha256, one)
-    listeners = _Panel(panel, rules, first, context.kept)
-    undecoded, described, cost = _heard(context, listeners, first), dict[str, Finding](), None
+    listeners, cost = _Panel(panel, rules, first, context.kept), None
+    undecoded = _heard(context, listeners, first)
     if describe is not None:  # only what has a domain, as nothing else is merged
         can_be = [one for digest, one in first.items() if digest not in undecoded]
         wanted = [one for one in can_be if listeners.decide(one)[0]]
         described, cost = _describe(context, wanted, describe)
-    for digest, finding in described.items():
-        listeners.said.setdefault(digest, {})[DESCRIBE] = finding
+        listeners.learn(described)
     records = [StageRecord(one, "hear", "unreadable", {}, why) for one, why in unreadable.items()]
     for one in clips:
-        digest = one.clip.sha256
+        digest, status, why = one.clip.sha256, "", ""
         if digest not in first:
-            reason = f"lasts {one.clip.duration_s:,.0f} s, more than {_LONGEST_S:g}; cut it first"
-            records.append(StageRecord(one.id, "hear", "too_long", {}, reason))
-        elif (same := first[digest].id) != one.id:
-            records.append(
-                StageRecord(one.id, "hear", "duplicate", {}, f"the same bytes as {same}")
+            status, why = (
+                "too_long",
+                f"lasts {one.clip.duration_s:,.0f} s, more than {_LONGEST_S:g}",
             )
+        elif first[digest].id != one.id:
+            status, why = "duplicate", f"the same bytes as {first[digest].id}"
         elif digest in undecoded:
-            records.append(StageRecord(one.id, "hear", "unreadable", {}, undecoded[digest]))
-        else:
-            records.append(_record(one, listeners.said.get(digest, {}), rules))
+            status, why = "unreadable", undecoded[digest]
+        failed = StageRecord(one.id, "hear", status, {}, why)
+        records.append(failed if status else listeners.record(one))
     counts = {name: Counter({NOT_RUN: len(first)}) for name in panel.not_run}
     counts |= {name: Counter[str]() for name in listeners.signatures if name != experts.LISTENER}
     for finding in chain(*(listeners.said.get(digest, {}).values() for digest in first)):
@@ -94,25 +86,6 @@ def hear(
     }
     lost = any(one.status not in (OK, "duplicate") for one in records)
     return StageResult(document, not lost and not any(one[FAILED] for one in counts.values()))
-
-
-def _record(one: SourceClip, said: Mapping[str, Finding], rules: DomainRules) -> StageRecord:
-    """How a clip stands after the stage; its findings have a table of their own."""
-    domain, evidence, reason = experts.decide(said, rules, one.about.get("domain"))
-    document: dict[str, Any] = {
-        "sha256": one.clip.sha256,
-        "duration_s": one.clip.duration_s,
-        "source": one.about.get("source") or one.id,
-        "about": dict(one.about),
-        "domain": domain,
-        "evidence": evidence,
-        "experts": {
-            name: {"signature": finding.signature, "status": finding.status}
-            | ({"error": finding.error} if finding.error else {})
-            for name, finding in sorted(said.items())
-        },
-    }
-    return StageRecord(one.id, "hear", OK if domain else "no_domain", document, reason or None)
 
 
 class _Panel(BatchModel):
@@ -151,35 +124,33 @@ class _Panel(BatchModel):
             self._experts = panel.experts
 
     def answer_many(self, questions: Sequence[Question]) -> list[Reply]:
-        """What experts find in clips: first those for every clip, then those for its domain."""
-        clips = {one.sample_id: self._decoded(one) for one in questions}
-        new: dict[str, list[Finding]] = {digest: [] for digest in clips}
-        for expert in sorted(self._experts, key=lambda one: bool(one.domains)):
-            lacking = [
-                clip
-                for digest, clip in clips.items()
-                if isinstance(clip, ClipAudio) and self._lacks(expert, digest)
-            ]
-            for finding in analysed(expert, lacking):
-                self.said.setdefault(finding.clip, {})[expert.name] = finding
-                new[finding.clip].append(finding)
+        return [self._hear(one) for one in questions]
+
+    def _hear(self, question: Question) -> Reply:
+        """What experts find in a clip: first those for every clip, then those for its domain."""
+        one, sent, new = self._clips[question.sample_id], question.audio, list[Finding]()
+        said = self.said.setdefault(question.sample_id, {})
+        if sent is not None and any(self._lacks(expert, one) for expert in self._experts):
+            try:
+                clip = ClipAudio(one.clip, audio.decode(sent.content))
+            except AudioError as error:
+                return Reply("", Status.SKIPPED, error.reason)
+            for expert in sorted(self._experts, key=lambda expert: bool(expert.domains)):
+                if self._lacks(expert, one):
+                    said[expert.name] = analysed(expert, clip)
+                    new.append(said[expert.name])
         if self._kept is not None:
-            self._kept.add_findings(chain(*new.values()))
-        return [self._reply(digest, clip, new[digest]) for digest, clip in clips.items()]
+            self._kept.add_findings(new)
+        # In words, for whoever looks on, what is known of the clip.
+        words = [f"{name} {json.dumps(dict(own.document))[:_SHOWN]}" for name, own in said.items()]
+        failed = [f"{name}: {own.error}" for name, own in said.items() if own.status != OK]
+        status, raw = Status.FAILED if failed else Status.OK, json.dumps(list(map(asdict, new)))
+        text = f"{one.id}: {'; '.join(sorted(words))}"
+        return Reply(text, status, "; ".join(failed) or None, raw=raw)
 
-    def _decoded(self, question: Question) -> ClipAudio | str | None:
-        """The clip; None where there is nothing to hear in it that is not known."""
-        digest, sent = question.sample_id, question.audio
-        if sent is None or not any(self._lacks(one, digest) for one in self._experts):
-            return None
-        try:
-            return ClipAudio(self._clips[digest].clip, audio.decode(sent.content))
-        except AudioError as error:
-            return error.reason
-
-    def _lacks(self, expert: Expert, digest: str) -> bool:
+    def _lacks(self, expert: Expert, one: SourceClip) -> bool:
         """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
-        one, known = self._clips[digest], self.said.get(digest, {}).get(expert.name)
+        known = self.said.get(one.clip.sha256, {}).get(expert.name)
         if known is not None and known.status == OK:
             return False
         if expert.name == experts.LISTENER:  # who decides what nobody has
@@ -191,16 +162,27 @@ class _Panel(BatchModel):
         said = self.said.get(one.clip.sha256, {})
         return experts.decide(said, self._rules, one.about.get("domain"))
 
-    def _reply(self, digest: str, clip: object, new: Sequence[Finding]) -> Reply:
-        """What was found, and in words for whoever looks on what is known of the clip."""
-        if isinstance(clip, str):
-            return Reply("", Status.SKIPPED, clip)
-        own = self.said.get(digest, {}).items()
-        said = [f"{name} {json.dumps(dict(one.document))[:_SHOWN]}" for name, one in own]
-        failed = [f"{name}: {one.error}" for name, one in own if one.status != OK]
-        text = f"{self._clips[digest].id}: {'; '.join(sorted(said))}"
-        status, raw = Status.FAILED if failed else Status.OK, json.dumps(list(map(asdict, new)))
-        return Reply(text, status, "; ".join(failed) or None, raw=raw)
+    def record(self, one: SourceClip) -> StageRecord:
+        """How a clip stands after the stage; its findings have a table of their own."""
+        (domain, evidence, reason), said = self.decide(one), self.said.get(one.clip.sha256, {})
+        document: dict[str, Any] = {
+            "sha256": one.clip.sha256,
+            "duration_s": one.clip.duration_s,
+            "source": one.about.get("source") or one.id,
+            "about": dict(one.about),
+            "domain": domain,
+            "evidence": evidence,
+            "experts": {
+                name: {"signature": own.signature, "status": own.status}
+                | ({"error": own.error} if own.error else {})
+                for name, own in sorted(said.items())
+            },
+        }
+        return StageRecord(one.id, "hear", OK if domain else "no_domain", document, reason or None)
+
+    def learn(self, findings: Iterable[Finding]) -> None:
+        for one in findings:
+            self.said.setdefault(one.clip, {})[one.expert] = one
 
 
 def _heard(context: StageContext, model: _Panel, clips: Mapping[str, SourceClip]) -> dict[str, str]:
@@ -208,14 +190,11 @@ def _heard(context: StageContext, model: _Panel, clips: Mapping[str, SourceClip]
 
     Commands that hear the same clips in the same way share one run.
     """
-    questions = context.questions(
-        "hear",
-        dict.fromkeys(clips, "-"),
-        {digest: one.clip for digest, one in clips.items()},
-        lambda digest: clips[digest].about.get("domain") or "any",
-    )
     if not clips:
         return {}
+    sounds = {digest: one.clip for digest, one in clips.items()}
+    domains = {digest: one.about.get("domain") or "any" for digest, one in clips.items()}
+    questions = context.questions("hear", dict.fromkeys(clips, "-"), sounds, domains)
     watched = context.asking.watch("clips heard", len(clips))
     end = run_benchmark(questions, model, context.store, progress=watched)
     replies = {key: one.reply for key, one in context.store.outcomes(end.run.id).items()}
@@ -223,33 +202,21 @@ def _heard(context: StageContext, model: _Panel, clips: Mapping[str, SourceClip]
     found = [Finding(**one) for own in replies.values() for one in json.loads(own.raw or "[]")]
     elsewhere = [one for one in found if model.said.get(one.clip, {}).get(one.expert) != one]
     context.kept.add_findings(elsewhere)
-    for one in elsewhere:
-        model.said.setdefault(one.clip, {})[one.expert] = one
+    model.learn(elsewhere)
     return {key: str(one.error) for key, one in replies.items() if one.raw is None}
 
 
-def analysed(expert: Expert, clips: Sequence[ClipAudio]) -> list[Finding]:
-    """What an expert says of clips; one that it fails on fails alone."""
-    began, found = time.perf_counter(), list[Finding]()
-    if hasattr(expert, "analyse_batch") and len(clips) > 1:
-        with suppress(Exception, SystemExit):  # which of them it was, each alone will tell
-            pairs = zip(clips, expert.analyse_batch(clips), strict=True)
-            together = [_finding(expert, clip, one) for clip, one in pairs]
-            seconds = (time.perf_counter() - began) / len(clips)
-            return [replace(one, seconds=seconds) for one in together]
-    for clip in clips:
-        began = time.perf_counter()
-        try:
-            made = _finding(expert, clip, expert.analyse(clip))
-        except (Exception, SystemExit) as error:  # an expert is someone else's code
-            reason = f"{failure_words(error)}{failure_place(error)}"
-            own = (clip.clip.sha256, expert.name, experts.signature_of(expert))
-            made = Finding(*own, FAILED, {}, reason)
-        found.append(replace(made, seconds=time.perf_counter() - began))
-    return found
+def analysed(expert: Expert, clip: ClipAudio) -> Finding:
+    """What an expert says of a clip, or that it fails on it: it is someone else's code."""
+    began, own = time.perf_counter(), (clip.clip.sha256, expert.name, experts.signature_of(expert))
+    try:
+        found = Finding(*own, OK, _checked(expert.analyse(clip)))
+    except (Exception, SystemExit) as error:
+        found = Finding(*own, FAILED, {}, f"{failure_words(error)}{failure_place(error)}")
+    return replace(found, seconds=time.perf_counter() - began)
 
 
-def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any]) -> Finding:
+def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
     """What was said, as plain JSON; ValueError for what no finding can be."""
 
     def check(part: dict[str, Any]) -> dict[str, Any]:
@@ -261,25 +228,25 @@ def _finding(expert: Expert, clip: ClipAudio, said: Mapping[str, Any]) -> Findin
     text = json.dumps(dict(said), allow_nan=False)
     if len(text) > _LARGEST:
         raise ValueError(f"it said {len(text):,} characters, more than {_LARGEST:,}")
-    document = json.loads(text, object_hook=check)
+    document: dict[str, Any] = json.loads(text, object_hook=check)
     check_storable(document)
-    return Finding(clip.clip.sha256, expert.name, experts.signature_of(expert), OK, document)
+    return document
 
 
 def _describe(
     context: StageContext, sources: Sequence[SourceClip], model: Model
-) -> tuple[dict[str, Finding], float | None]:
-    """What a model that hears says of each clip, by the hash of the clip, and what it cost."""
+) -> tuple[list[Finding], float | None]:
+    """What a model that hears says of each clip, and what it cost."""
     (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in sources}
     asked, what = dict.fromkeys(clips, words), "{} clips to describe"
     outcomes = context.ask(f"{DESCRIBE}/{version}", model, asked, clips, what)
     signature = f"{DESCRIBE}|{model.name}, {json.dumps(dict(model.parameters), sort_keys=True)}"
-    found = {}
+    found = []
     for digest, outcome in outcomes.items():
-        reply, own = outcome.reply, (digest, DESCRIBE, signature)
-        one = Finding(*own, OK, {"description": reply.text, "by": model.name})
-        if reply.status is not Status.OK:
-            one = Finding(*own, FAILED, {}, f"{reply.status}: {reply.error or 'no reason given'}")
-        found[digest] = replace(one, seconds=outcome.latency_s)
-    context.kept.add_findings(found.values())
+        reply, is_good = outcome.reply, outcome.reply.status is Status.OK
+        said = {"description": reply.text, "by": model.name} if is_good else {}
+        why = None if is_good else f"{reply.status}: {reply.error or 'no reason given'}"
+        own = (digest, DESCRIBE, signature, OK if is_good else FAILED, said, why)
+        found.append(Finding(*own, seconds=outcome.latency_s))
+    context.kept.add_findings(found)
     return found, total_cost(one.reply.cost_usd for one in outcomes.values())

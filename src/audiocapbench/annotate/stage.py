@@ -225,13 +225,12 @@ class StageContext:
     def findings(self, heard: Mapping[str, StageRecord]) -> dict[str, dict[str, Finding]]:
         """What experts said of clips, by the clips' names, as the first stage recorded it."""
         found: dict[str, dict[str, Finding]] = {clip: {} for clip in heard}
-        wanted: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-        for clip, one in heard.items():
-            for expert, finding in one.document["experts"].items():
-                wanted[expert, finding["signature"]][one.document["sha256"]] = clip
-        for (expert, signature), hashes in wanted.items():
-            for digest, said in self.kept.findings({expert: signature}, list(hashes)).items():
-                found[hashes[digest]][expert] = said[expert]
+        clips = {one.document["sha256"]: clip for clip, one in heard.items()}
+        said = (one.document["experts"].items() for one in heard.values())
+        by = {(name, own["signature"]) for one in said for name, own in one}
+        for expert, signature in sorted(by):
+            for digest, own in self.kept.findings({expert: signature}, list(clips)).items():
+                found[clips[digest]][expert] = own[expert]
         return found
 
     def keep(
@@ -251,12 +250,15 @@ class StageContext:
         name: str,
         texts: Mapping[str, str],
         clips: Mapping[str, Clip] | None = None,
-        group: Callable[[str], str] = lambda _: "merge",
+        groups: Mapping[str, str] | None = None,
     ) -> Benchmark:
         """What is asked about clips, with their sound or without; progress is shown by group."""
+        sounds, kinds = clips or {}, groups or {}
         samples = [
-            Sample(key, (clips or {}).get(key) or Clip.absent(key), text, ("-",), group(key), place)
-            for place, (key, text) in enumerate(texts.items())
+            Sample(
+                key, sounds.get(key) or Clip.absent(key), text, ("-",), kinds.get(key, "all"), at
+            )
+            for at, (key, text) in enumerate(texts.items())
         ]
         return Benchmark(f"{TRIAL}annotate/{name}", self.root, samples, kind="trial")
 
@@ -271,8 +273,10 @@ class StageContext:
         """Ask a model about clips; with ``what`` is asked, the costs are agreed to before."""
         if not texts:
             return {}
-        questions = self.questions(name, texts, clips)
-        asked = model if clips else without_audio(model)
+        questions, asked = (
+            self.questions(name, texts, clips),
+            model if clips else without_audio(model),
+        )
         if what:
             self.agree(self.asking.preview([questions], asked, model.name, what))
         return self.asking.ask(questions, asked, f"{model.name}: {name.partition('/')[0]}")

@@ -70,7 +70,6 @@ class Expert(Protocol):
 
     ``version`` is everything beside the clip that changes what it says. ``domains`` are the letters
     of those that it runs on, such as ``SM``; without any it hears every clip, and before others.
-    One that is quicker with many clips at once also has ``analyse_batch``, of a list of them.
     """
 
     name: str

@@ -32,9 +32,9 @@ from audiocapbench.models.checkpoint import folder_digest, loading, snapshot
 DEFAULT = "mispeech/ced-base"
 _YES_NO = {"yes": True, "no": False}
 _KEPT, _LEAST, _BATCH = 8, 0.05, 32
-_KINDS = {"single_label_classification": "one", "multi_label_classification": "many"} | {
-    "regression": "value"
-}
+_KINDS = {"single_label_classification": "one", "multi_label_classification": "many"}
+_KINDS["regression"] = "value"
+_Rows = list[list[float]]
 
 
 class _Weights:
@@ -98,17 +98,13 @@ class ClassifyExpert:
             self.version += f", {self._kind}"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
-        return self.analyse_batch([clip])[0]
-
-    def analyse_batch(self, clips: Sequence[ClipAudio]) -> list[dict[str, Any]]:
-        """Windows of all clips go through the model, those of one length together."""
+        """Windows of one length go through the model together."""
         import torch
 
         extractor, model, device = self._models
-        rate = int(extractor.sampling_rate)
-        cut = [self._cut(clip.mono(rate), rate) for clip in clips]
-        found: list[list[float]] = []
-        for _, same in groupby((row for some in cut for row in some), len):
+        rate, found = int(extractor.sampling_rate), _Rows()
+        cut = self._cut(clip.mono(rate), rate)
+        for _, same in groupby(cut, len):
             while rows := list(islice(same, _BATCH)):
                 given = extractor(rows, sampling_rate=rate, return_tensors="pt")
                 with torch.inference_mode():
@@ -117,8 +113,7 @@ class ClassifyExpert:
                 if self._kind != "value":
                     logits = logits.softmax(-1) if self._kind == "one" else logits.sigmoid()
                 found += logits.tolist()
-        left = iter(found)
-        return [self._document(list(islice(left, len(own))), own) for own in cut]
+        return self._document(found, cut)
 
     def _cut(self, mono: Samples, rate: int) -> list[Samples]:
         """Windows; what is shorter than the model needs, or a window, is looped until it is not."""
@@ -126,17 +121,20 @@ class ClassifyExpert:
         parts = (mono[at : at + window] for at in range(0, len(mono), window))
         return [np.resize(one, max(len(one), min(window, least))) for one in parts]
 
-    def _document(
-        self, windows: Sequence[Sequence[float]], cut: Sequence[Samples]
-    ) -> dict[str, Any]:
+    def _document(self, windows: _Rows, cut: Sequence[Samples]) -> dict[str, Any]:
         """The mean over windows, by their length."""
         means = np.average(windows, axis=0, weights=[len(one) for one in cut]).tolist()
-        mean = {name: round(one, 4) for name, one in zip(self._names, means, strict=True)}
         if self._kind == "value":
-            return {"values": mean}
-        best = sorted(mean, key=lambda name: -mean[name])[:_KEPT]
-        labels = {name: mean[name] for name in best if mean[name] >= _LEAST}
-        return {"label": best[0], "confidence": min(1.0, mean[best[0]]), "labels": labels}
+            return {"values": self._best(means, len(means))}
+        best = self._best(means)
+        label, sure = next(iter(best.items()))
+        labels = {name: one for name, one in best.items() if one >= _LEAST}
+        return {"label": label, "confidence": min(1.0, sure), "labels": labels}
+
+    def _best(self, row: Sequence[float], most: int = _KEPT) -> dict[str, float]:
+        """The surest labels, the first of them first."""
+        pairs = sorted(zip(self._names, row, strict=True), key=lambda one: -one[1])[:most]
+        return {name: round(sure, 4) for name, sure in pairs}
 
     @cached_property
     def _models(self) -> tuple[Any, Any, str]:
@@ -161,20 +159,16 @@ class TagsExpert(ClassifyExpert):
     name = "tags"
     _longest_s, _shortest_s, _unsaid = 2.0, 60.0, "many"
 
-    def _document(
-        self, windows: Sequence[Sequence[float]], cut: Sequence[Samples]
-    ) -> dict[str, Any]:
+    def _document(self, windows: _Rows, cut: Sequence[Samples]) -> dict[str, Any]:
         """Each window with the labels that stand out, and each label that stood out anywhere."""
-        shown: list[dict[str, Any]] = []
-        for place, row in enumerate(windows):
-            best = sorted(zip(self._names, row, strict=True), key=lambda one: -one[1])[:_KEPT]
-            labels = {name: round(sure, 4) for name, sure in best if sure >= _LEAST}
-            shown.append({"start_s": place * self._window_s, "labels": labels})
-        named = {name for one in shown for name in one["labels"]}
-        tops = zip(self._names, np.max(windows, axis=0).tolist(), strict=True)
-        highest = {name: round(sure, 4) for name, sure in tops if name in named}
-        best_first = dict(sorted(highest.items(), key=lambda one: -one[1]))
-        return {"windows": shown, "highest": best_first}
+        kept = [
+            {name: sure for name, sure in self._best(row).items() if sure >= _LEAST}
+            for row in windows
+        ]
+        shown = [{"start_s": at * self._window_s, "labels": own} for at, own in enumerate(kept)]
+        highest = self._best(np.max(windows, axis=0).tolist(), len(self._names)).items()
+        named = {name: sure for name, sure in highest if any(name in own for own in kept)}
+        return {"windows": shown, "highest": named}
 
 
 class DiarizeExpert:
