@@ -19,6 +19,7 @@ from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTAS
 from audiocapbench.data.outcome import Outcome, Status, total_cost
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import ReplyError
+from audiocapbench.files import read_lists
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects, shown
 from audiocapbench.models import Model
@@ -35,14 +36,9 @@ _AGAIN = frozenset({Status.OK, Status.EMPTY, Status.TRUNCATED})
 _LONGEST_TEXT, _MOST_ITEMS, _LONGEST_REPEATED = 2_000, 50, 20_000
 _LONGEST_LINE, _LONGEST_REPLY, _SHOWN = 1_000, 200_000, 8
 QUESTIONS = 5
-_CATEGORIES = {
-    "direct perception": "direct_perception",
-    "sound characteristics": "sound_characteristics",
-    "environmental perception": "environment_reasoning",
-    "quality assessment": "quality_assessment",
-    "inference judgment": "inference_judgement",
-    "application context": "application_context",
-}
+_CATEGORIES: Mapping[str, str] = read_lists("audiocapbench.annotate", "experts.toml")["questions"]
+"""Kinds of questions as appendix D has them, and as the benchmark does."""
+
 _HEADS = {view: f"{'main' if view == 'long' else view}-caption" for view in SUBTASKS}
 _PARTS = ("category", "difficulty", "question", "answer")
 
@@ -177,11 +173,11 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
     """Have what experts said merged, clip by clip, as far as it has not been."""
     heard = context.passed("hear")
     found, fields = context.findings(heard), ", ".join(field_names().values())
-    (rules, _), (frame, _) = prompt("mecat_merge"), prompt("input")
     asked = {}
     for clip, record in heard.items():
         told = json.dumps(clip_input(record, found[clip]), ensure_ascii=False, indent=1)
-        asked[clip] = f"{rules}\n\n{fill(frame, input=told, fields=fields)}"
+        frame = fill(prompt("input")[0], input=told, fields=fields)
+        asked[clip] = f"{prompt('mecat_merge')[0]}\n\n{frame}"
     # How often is asked again is not known before.
     again = f", each again up to {repairs} times where its reply cannot be used" if repairs else ""
     what, texts = f"{{}} clips to merge{again}", asked
@@ -194,24 +190,23 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
         outcomes = context.ask(name, model, texts, what="" if turn else what)
         rounds.append(sum(not one.cached for one in outcomes.values()))
         costs += [one.reply.cost_usd for one in outcomes.values()]
-        repeated = {}
+        texts = {}
         for clip, outcome in outcomes.items():
             records[clip] = record = _record(clip, outcome, model, turn)
-            bad = record.status != "ok" and outcome.reply.status in _AGAIN
-            if bad and turn < repairs:
-                # As a JSON text, which is one line; marks of chat templates are broken up.
-                before = outcome.reply.text[:_LONGEST_REPEATED].replace("<|", "< |")
-                values = {"question": asked[clip], "problems": as_data(str(record.error))}
-                values["reply"] = json.dumps(before, ensure_ascii=False)
-                again = fill(prompt("repair")[0], **values)
-                # The same question has the same answer, and is not asked twice.
-                if (clip, again) in said:
-                    same = f"{record.error}; asked again, it gave a reply that it had given"
-                    records[clip] = replace(record, error=same)
-                else:
-                    repeated[clip] = again
-        said |= repeated.items()
-        texts = repeated
+            if record.status == "ok" or outcome.reply.status not in _AGAIN or turn == repairs:
+                continue
+            # As a JSON text, which is one line; marks of chat templates are broken up.
+            before = outcome.reply.text[:_LONGEST_REPEATED].replace("<|", "< |")
+            values = {"question": asked[clip], "problems": as_data(str(record.error))}
+            values["reply"] = json.dumps(before, ensure_ascii=False)
+            question = fill(prompt("repair")[0], **values)
+            # The same question has the same answer, and is not asked twice.
+            if (clip, question) in said:
+                same = f"{record.error}; asked again, it gave a reply that it had given"
+                records[clip] = replace(record, error=same)
+            else:
+                texts[clip] = question
+        said |= texts.items()
     cost = total_cost(costs)
     settings = {"llm": model.name, "parameters": dict(model.parameters), "repairs": repairs}
     settings |= {"prompts": _hashes(), "cost_usd": cost}
@@ -228,15 +223,15 @@ def _hashes() -> dict[str, str]:
 def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord:
     """What a reply comes to: an annotation, or a status with its reason."""
     reply = outcome.reply
-    document = {"llm": model.name, "asked": turn + 1, "prompts": _hashes()}
+    document: dict[str, Any] = {"llm": model.name, "asked": turn + 1, "prompts": _hashes()}
     if reply.status is not Status.OK:
-        reason = reply.error or "no reason given"
-        return StageRecord(clip, "merge", str(reply.status), document, f"{reply.status}: {reason}")
+        reason = f"{reply.status}: {reply.error or 'no reason given'}"
+        return StageRecord(clip, "merge", str(reply.status), document, reason)
     try:
-        made = read_annotation(reply.text)
+        document["annotation"] = read_annotation(reply.text).model_dump()
     except ReplyError as error:
         return StageRecord(clip, "merge", "unparsed", document, str(error))
-    return StageRecord(clip, "merge", "ok", document | {"annotation": made.model_dump()})
+    return StageRecord(clip, "merge", "ok", document)
 
 
 def written_caption(reply: str) -> str | None:
