@@ -6,18 +6,20 @@ from typing import NamedTuple
 import pytest
 
 from audiocapbench.benchmarks.mecat.groups import (
-    CAPTION_DATE,
-    CAPTION_SIMILARITY,
     GROUPS,
     QA_CATEGORIES,
+    WEIGHTINGS,
+    score_cap,
+    score_qa,
+)
+from audiocapbench.report.mecat.published import (
+    CAPTION_DATE,
+    CAPTION_SIMILARITY,
     QA_DATE,
     QA_SIMILARITY,
     SPEECH_SPLIT,
     TOTAL,
-    WEIGHTINGS,
     published,
-    score_cap,
-    score_qa,
 )
 
 FITS_WITHIN = 0.1

@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audiocapbench.benchmarks.mecat.groups import (
-    GROUPS,
-    QA_CATEGORIES,
-    published,
-    published_sizes,
-    score_cap,
-)
+from audiocapbench.benchmarks.mecat.groups import GROUPS, QA_CATEGORIES, score_cap
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError, StoreError
 from audiocapbench.report.mecat.answers import (
@@ -24,6 +18,7 @@ from audiocapbench.report.mecat.answers import (
     read_scored,
     stability_report,
 )
+from audiocapbench.report.mecat.published import published, published_sizes
 from audiocapbench.report.mecat.rankings import (
     PUBLISHED,
     drop_report,

@@ -12,11 +12,11 @@ from audiocapbench.benchmarks.mecat.groups import (
     GROUPS,
     WEIGHTINGS,
     corpus_of,
-    published,
     score_cap,
     score_qa,
     subtask_of,
 )
+from audiocapbench.report.mecat.published import published
 from command import run_command
 
 # Ranks of table F.4, by Original, Audio-Centric and Equal.

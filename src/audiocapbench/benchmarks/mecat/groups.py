@@ -1,9 +1,7 @@
-"""How MECAT adds up: domains, groups, totals and traits; and the results that its paper prints."""
+"""How MECAT adds up: domains, groups, totals and traits."""
 
-from collections.abc import Collection, Mapping
-from functools import cache, partial
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
 
 from audiocapbench.benchmarks.traits import Aggregation, Traits, base_name
 from audiocapbench.errors import BenchmarkError, check_known
@@ -33,9 +31,6 @@ QA_WEIGHTS = dict.fromkeys(QA_CATEGORIES, 1 / len(QA_CATEGORIES))
 DIFFICULTIES: Mapping[str, float] = _LISTS["difficulties"]
 """The difficulties of a question, and the share of the questions that each has."""
 
-QUESTIONS = 5 * sum(DOMAINS.values())
-"""Questions of the published test set; how many of each category is not printed."""
-
 ORIGINAL = "original"
 WEIGHTINGS = {ORIGINAL: (6, 3, 1), "audio-centric": (2, 4, 4), "equal": (1, 1, 1)}
 """How speech, music and sound count against each other within the content-specific part."""
@@ -56,28 +51,6 @@ def corpus_of(subtask: str, domain: str) -> str:
 
 def subtask_of(group: str) -> str:
     return group.removeprefix("pure_").removeprefix("mixed_")
-
-
-def published_sizes(groups: Collection[str], asked: Mapping[str, int]) -> dict[str, int]:
-    """How many samples of each group a published model answered, given those that were asked here.
-
-    Of categories of questions it is the most that there can be: any question that was not asked.
-    """
-    unasked = max(0, QUESTIONS - sum(asked.get(one, 0) for one in QA_CATEGORIES))
-
-    def size(group: str) -> int:
-        if group not in GROUPS:
-            return asked.get(group, 0) + unasked
-        own = (one for one in DOMAINS if corpus_of(subtask_of(group), one) == group)
-        return max(asked.get(group, 0), sum(DOMAINS[one] for one in own))
-
-    return {group: size(group) for group in groups}
-
-
-def published_count(groups: Collection[str], asked: Mapping[str, int]) -> int:
-    """How many samples of these groups together a published model answered."""
-    whole = sum(published_sizes(groups, asked).values())
-    return whole if set(groups) <= set(GROUPS) else max(QUESTIONS, sum(asked.values()))
 
 
 def cap_weights(weighting: str = ORIGINAL) -> dict[str, float]:
@@ -181,23 +154,3 @@ def is_asked(category: str, domain: str, probes: str = NO_PROBES) -> bool:
     """Whether a caption is asked for: it counts in a group, or is a probe that was chosen."""
     check_known("probes", probes, PROBES, BenchmarkError)
     return not category.startswith(OUTSIDE) or domain in PROBES[probes]
-
-
-CAPTION_DATE, QA_DATE, SPEECH_SPLIT = "2", "3", "J.1"
-CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
-TOTAL = "score"
-
-
-@cache
-def published() -> Any:
-    """What the paper prints: where, 17 models in the order of table 2, tables by their numbers.
-
-    A model is ``built_with`` where an earlier version of it took part in making the dataset;
-    ``notes`` are figures that do not follow from the others of their row.
-    """
-    document = read_lists("audiocapbench.benchmarks.mecat", "published.json")
-    tables: dict[str, dict[str, dict[str, float]]] = {}
-    for number, one in document["tables"].items():
-        rows = one["rows"].items()
-        tables[number] = {model: dict(zip(one["columns"], row, strict=True)) for model, row in rows}
-    return SimpleNamespace(**{**document, "tables": tables})

@@ -16,7 +16,6 @@ from audiocapbench.benchmarks.mecat.groups import (
     QA,
     QA_CATEGORIES,
     TRAITS,
-    published,
     subtask_of,
 )
 from audiocapbench.benchmarks.traits import base_name
@@ -31,6 +30,7 @@ from audiocapbench.metrics.encoders import DEFAULT
 from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.metrics.shipped import read_lists
+from audiocapbench.report.mecat.published import published
 from audiocapbench.scores.compute import category
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import ScoreTable, TableReader

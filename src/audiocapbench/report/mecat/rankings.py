@@ -5,12 +5,23 @@ from itertools import combinations
 
 import numpy as np
 
-from audiocapbench.benchmarks.mecat import groups as paper
-from audiocapbench.benchmarks.mecat.groups import CAPTION, CONTENTS, GROUPS, TOTAL, WEIGHTINGS
+from audiocapbench.benchmarks.mecat.groups import (
+    CAPTION,
+    CONTENTS,
+    GROUPS,
+    ORIGINAL,
+    QA,
+    QA_CATEGORIES,
+    WEIGHTINGS,
+    score_cap,
+    score_qa,
+)
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
+from audiocapbench.report.mecat import published as paper
 from audiocapbench.report.mecat.answers import METRIC, NOTES, SIMILARITY, GroupScore, ScoredAnswers
+from audiocapbench.report.mecat.published import TOTAL
 from audiocapbench.scores.compute import corpus_means
 from audiocapbench.scores.estimate import FEWEST_SHARE, SLACK
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
@@ -62,7 +73,7 @@ def standings_report(
     asked, benchmark = benchmark, _one_benchmark(scored) or benchmark or CAPTION
     if benchmark != (asked or benchmark):
         raise ReportError(f"{scored[0].name} is scored on {benchmark}, not on {asked}")
-    add_up = paper.score_cap if benchmark == CAPTION else paper.score_qa
+    add_up = score_cap if benchmark == CAPTION else score_qa
     number = _TABLES[by][0 if benchmark == CAPTION else 1]
     table = paper.published().tables[number]
     parts = [group for group in next(iter(table.values())) if group != TOTAL]
@@ -107,14 +118,14 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         dates = _dates_of(one)
-        return {name: paper.score_cap(dates, name) for name in WEIGHTINGS}, _lacking(dates, GROUPS)
+        return {name: score_cap(dates, name) for name in WEIGHTINGS}, _lacking(dates, GROUPS)
 
     printed = {
-        model: {name: paper.score_cap(row, name) for name in WEIGHTINGS}
+        model: {name: score_cap(row, name) for name in WEIGHTINGS}
         for model, row in paper.published().tables[paper.CAPTION_DATE].items()
         if published
     }
-    models = _ranked(scored, figures, printed, paper.CAPTION_DATE, paper.ORIGINAL, GROUPS)
+    models = _ranked(scored, figures, printed, paper.CAPTION_DATE, ORIGINAL, GROUPS)
     notes = [*([_source(), NOTES["tau"]] if published else ()), *_notes_of(models)]
     taus = _taus(models, published=published)
     agreement = [
@@ -148,7 +159,7 @@ def split_report(
 ) -> Findings:
     """The two sides of DATE on one group, as table J.1 of the paper splits them."""
     benchmark = _one_benchmark(scored)
-    known = paper.QA_CATEGORIES if benchmark == paper.QA else GROUPS
+    known = QA_CATEGORIES if benchmark == QA else GROUPS
     check_known("group", group, known, ReportError)
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from audiocapbench.benchmarks.mecat.dataset import caption_prompt
-from audiocapbench.benchmarks.mecat.groups import TRAITS, published_count
+from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.data import Sample
 from audiocapbench.grouping import grouped
 from audiocapbench.meta import over_blind
@@ -16,6 +16,7 @@ from audiocapbench.meta.blind import searched_scorer
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.report.mecat.answers import NOTES, AnswerSet, ScoredAnswers, group_scores
+from audiocapbench.report.mecat.published import published_count
 from audiocapbench.report.mecat.rankings import standings_report
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.summary import score_groups
