@@ -25,7 +25,7 @@ from pathlib import Path
 from audiocapbench import audio
 from audiocapbench.annotate.experts import ClipAudio, set_up
 from audiocapbench.annotate.hear import analysed
-from audiocapbench.annotate.stage import open_clips
+from audiocapbench.data.loose import open_clips
 
 panel = set_up(sys.argv[2].split(","))
 if panel.not_run:

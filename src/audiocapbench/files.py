@@ -5,6 +5,7 @@ A text that a spreadsheet would run as a formula gets an apostrophe in front; th
 takes it off again, so that what was written is what is read.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -173,3 +174,9 @@ def unguarded(text: str) -> str:
 def encodable(text: str) -> str:
     """Text without lone surrogates, which no file can hold; they are written out."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def digest(*parts: object) -> str:
+    """A hash of some texts: a name for them, or a lot that is drawn for them."""
+    text = "\0".join(map(str, parts))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -11,8 +11,8 @@ import pytest
 import expert_plugin
 from audiocapbench import audio
 from audiocapbench.annotate.experts import DomainRules, decide, kind_of_label, set_up
-from audiocapbench.annotate.stage import list_audio, open_clips
 from audiocapbench.benchmarks.captioning import demo_clips
+from audiocapbench.data.loose import list_audio, open_clips
 from audiocapbench.errors import AnnotationError
 from audiocapbench.store import Store
 from audiocapbench.store.cache import Finding

@@ -12,18 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.annotate.split import key_of
-from audiocapbench.annotate.stage import (
-    Annotation,
-    SourceClip,
-    StageContext,
-    StageResult,
-    digest,
-    digest_of,
-)
+from audiocapbench.annotate.stage import Annotation, StageContext, StageResult, digest_of
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
+from audiocapbench.data.loose import SourceClip
 from audiocapbench.data.problems import Problem
 from audiocapbench.errors import AnnotationError, did_you_mean
-from audiocapbench.files import csv_text, write_file
+from audiocapbench.files import csv_text, digest, write_file
 from audiocapbench.grouping import grouped
 from audiocapbench.meta.pairs import CaptionPair, preferred
 from audiocapbench.stats.shares import clopper_pearson

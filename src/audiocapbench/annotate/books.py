@@ -5,7 +5,9 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from audiocapbench.annotate.rules import RULES
-from audiocapbench.annotate.stage import DONE, StageContext, list_audio, storable
+from audiocapbench.annotate.stage import DONE, StageContext
+from audiocapbench.data.loose import list_audio
+from audiocapbench.files import encodable
 from audiocapbench.store.cache import STAGES
 
 COHERENCE, DUPLICATE, VERIFIED, SIMILARITY = KINDS = {
@@ -29,7 +31,7 @@ _STEPS = {
 def fates(context: StageContext) -> dict[str, tuple[str, str]]:
     """The first step that each clip did not pass, and why; of others ""."""
     heard, merged, checked = (context.kept.records(context.project, one) for one in STAGES[:3])
-    there, gone = set(map(storable, list_audio(context.root)[0])), context.rejected()
+    there, gone = set(map(encodable, list_audio(context.root)[0])), context.rejected()
     was_drawn = context.settings.get("hear", {}).get("sample") is not None
 
     def fate(clip: str) -> tuple[str, str]:

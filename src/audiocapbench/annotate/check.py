@@ -13,15 +13,10 @@ from audiocapbench.annotate.experts import plain_words
 from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.rules import ClipCase, broken_rules
 from audiocapbench.annotate.self_test import self_test
-from audiocapbench.annotate.stage import (
-    Annotation,
-    StageContext,
-    StageResult,
-    digest,
-    prompt,
-)
+from audiocapbench.annotate.stage import Annotation, StageContext, StageResult, prompt
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
 from audiocapbench.errors import AnnotationError, MetricError, ReplyError, check_known
+from audiocapbench.files import digest
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
@@ -132,7 +127,8 @@ def _claims_of(heard: StageRecord, said: Mapping[str, Finding], made: Annotation
 def verified(context: StageContext, model: Model, asked: Mapping[str, str]) -> dict[str, list[str]]:
     """What a second model finds unsupported in annotations; one it does not read is doubted."""
     doubted: dict[str, list[str]] = {}
-    outcomes = context.ask("verify", model, asked, what="{} annotations to verify")
+    ask, what = context.asking.ask_about, "{} annotations to verify"
+    outcomes = ask("annotate/verify", context.root, model, asked, what=what)
     for clip, outcome in outcomes.items():
         try:
             found = find_objects(outcome.reply.text, str.lower).having(("unsupported",))

@@ -15,7 +15,9 @@ from typing import Any
 from audiocapbench import audio
 from audiocapbench.annotate import experts
 from audiocapbench.annotate.experts import ClipAudio, DomainRules, Expert, ExpertPanel
-from audiocapbench.annotate.stage import SourceClip, StageContext, StageResult, list_audio, prompt
+from audiocapbench.annotate.stage import StageContext, StageResult, prompt
+from audiocapbench.benchmarks.benchmark import trial_of
+from audiocapbench.data.loose import SourceClip, list_audio
 from audiocapbench.data.outcome import Reply, Status, total_cost
 from audiocapbench.data.problems import check_storable
 from audiocapbench.engine.runner import run_benchmark
@@ -57,10 +59,8 @@ def hear(
     for one in clips:
         digest, status, why = one.clip.sha256, "", ""
         if digest not in first:
-            status, why = (
-                "too_long",
-                f"lasts {one.clip.duration_s:,.0f} s, more than {_LONGEST_S:g}",
-            )
+            length = f"{one.clip.duration_s:,.0f} s, more than {_LONGEST_S:g}"
+            status, why = "too_long", f"lasts {length}; cut it first"
         elif first[digest].id != one.id:
             status, why = "duplicate", f"the same bytes as {first[digest].id}"
         elif digest in undecoded:
@@ -194,7 +194,7 @@ def _heard(context: StageContext, model: _Panel, clips: Mapping[str, SourceClip]
         return {}
     sounds = {digest: one.clip for digest, one in clips.items()}
     domains = {digest: one.about.get("domain") or "any" for digest, one in clips.items()}
-    questions = context.questions("hear", dict.fromkeys(clips, "-"), sounds, domains)
+    questions = trial_of("annotate/hear", context.root, dict.fromkeys(clips, "-"), sounds, domains)
     watched = context.asking.watch("clips heard", len(clips))
     end = run_benchmark(questions, model, context.store, progress=watched)
     replies = {key: one.reply for key, one in context.store.outcomes(end.run.id).items()}
@@ -239,7 +239,8 @@ def _describe(
     """What a model that hears says of each clip, and what it cost."""
     (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in sources}
     asked, what = dict.fromkeys(clips, words), "{} clips to describe"
-    outcomes = context.ask(f"{DESCRIBE}/{version}", model, asked, clips, what)
+    name = f"annotate/{DESCRIBE}/{version}"
+    outcomes = context.asking.ask_about(name, context.root, model, asked, clips, what)
     signature = f"{DESCRIBE}|{model.name}, {json.dumps(dict(model.parameters), sort_keys=True)}"
     found = []
     for digest, outcome in outcomes.items():

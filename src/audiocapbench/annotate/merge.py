@@ -186,8 +186,8 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
     for turn in range(repairs + 1):
         if not texts:
             break
-        name = f"repair-{turn}" if turn else "merge"
-        outcomes = context.ask(name, model, texts, what="" if turn else what)
+        name, about = (f"annotate/repair-{turn}", "") if turn else ("annotate/merge", what)
+        outcomes = context.asking.ask_about(name, context.root, model, texts, what=about)
         rounds.append(sum(not one.cached for one in outcomes.values()))
         costs += [one.reply.cost_usd for one in outcomes.values()]
         texts = {}

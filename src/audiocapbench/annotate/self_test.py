@@ -12,7 +12,6 @@ from audiocapbench.annotate.rules import ClipCase, broken_rules
 from audiocapbench.annotate.stage import NONE
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.stats.shares import clopper_pearson
-from audiocapbench.table import Column, Table, ValueWithInterval
 
 LEAST_CAUGHT, MOST_LOST = 0.9, 0.03
 """The bar below which nothing is published unless somebody accepts it."""
@@ -95,14 +94,3 @@ def below_bar(rows: Sequence[Mapping[str, Any]]) -> str:
         return ""
     of_good = f"lose {lost:,} of {alike:,} good ones"
     return f"its checks catch {recall:.0%} of planted errors and {of_good}"
-
-
-def self_test_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    parts = ("recall", "precision")
-    shown = [
-        {**one} | {part: ValueWithInterval(one[part], one[f"{part}_ci"]) for part in parts}
-        for one in rows
-    ]
-    names = ("class", "planted", "caught", Column("recall", form="%"), "alike", "lost")
-    notes = ["Errors of our own in annotations that passed; alike: texts that only look like them."]
-    return Table("What the checks catch", shown, (*names, Column("precision", form="%")), notes)

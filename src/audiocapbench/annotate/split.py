@@ -12,26 +12,16 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from audiocapbench import audio
-from audiocapbench.annotate.books import fates, survival
-from audiocapbench.annotate.check import difficulties
-from audiocapbench.annotate.self_test import LEAST_CAUGHT, MOST_LOST, below_bar, self_test_table
-from audiocapbench.annotate.stage import (
-    Annotation,
-    StageContext,
-    StageResult,
-    digest,
-)
-from audiocapbench.benchmarks.benchmark import TRIAL
+from audiocapbench.annotate.books import fates
+from audiocapbench.annotate.self_test import LEAST_CAUGHT, MOST_LOST, below_bar
+from audiocapbench.annotate.stage import Annotation, StageContext, StageResult
 from audiocapbench.benchmarks.mecat.build import MecatPart, row_of
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
 from audiocapbench.data.build.ledger import Ledger
 from audiocapbench.errors import AnnotationError
-from audiocapbench.files import csv_text, write_file
+from audiocapbench.files import csv_text, digest, write_file
 from audiocapbench.grouping import grouped
 from audiocapbench.store.cache import StageRecord
-from audiocapbench.table import Column, Row, Table
-from audiocapbench.table.forms import markdown, markdown_text
-from audiocapbench.version import VERSION
 
 Shares = Mapping[str, float]
 _SHARE = re.compile(r"([a-z][a-z0-9_-]{0,30})=(\d+(?:\.\d*)?|\.\d+)")
@@ -48,6 +38,19 @@ class KeptClip(NamedTuple):
     heard: Mapping[str, Any]
     annotation: Annotation
     split: str
+
+
+def kept_clips(context: StageContext) -> list[KeptClip]:
+    """What is in the splits, as they were written last."""
+    heard, merged = context.kept.records(context.project, "hear"), context.merged()
+    written = context.kept.records(context.project, "split").items()
+    about = {clip: heard[clip].document for clip, _ in written}
+    return [
+        KeptClip(
+            clip, str(to["key"]), about[clip]["domain"], about[clip], merged[clip], to["split"]
+        )
+        for clip, to in ((clip, one.document) for clip, one in written)
+    ]
 
 
 def read_shares(text: str) -> dict[str, float]:
@@ -100,7 +103,6 @@ def split(
     shares: Shares,
     *,
     name: str | None = None,
-    licence: str | None = None,
     seed: int = 0,
     accept_quality: bool = False,
 ) -> StageResult:
@@ -150,7 +152,6 @@ def split(
         StageRecord(one.id, "split", "ok", {"split": one.split, "key": one.key}) for one in clips
     ]
     context.keep("split", records, {"shares": dict(shares), "seed": seed, "name": name})
-    write_file(out / "DATASHEET.md", _datasheet(context, out, clips, licence))
     ends = ([clip, *end] for clip, end in fates(context).items())
     write_file(out / "survival.csv", csv_text([["clip", "went_at", "reason"], *ends]))
     counts: dict[str, Counter[str]] = {part: Counter() for part in parts}
@@ -203,62 +204,3 @@ def _write_lines(folder: Path, clips: Sequence[KeptClip], kind: MecatPart) -> No
         (folder / f"{domain}.jsonl").unlink(missing_ok=True)
         if lines:
             write_file(folder / f"{domain}.jsonl", "\n".join([*lines, ""]))
-
-
-def _datasheet(
-    context: StageContext, out: Path, clips: Sequence[KeptClip], licence: str | None
-) -> str:
-    """What is in the splits, how it was made, and what did not get in, as Markdown."""
-    from jinja2 import Environment, PackageLoader
-
-    place = PackageLoader("audiocapbench.annotate", "")
-    pages = Environment(loader=place, trim_blocks=True, lstrip_blocks=True)  # noqa: S701  # Markdown
-    pages.filters |= {"md": markdown, "json": json.dumps}
-    rows, told, records = survival(context), context.settings, context.passed("merge")
-    steps = Table("From the folder to here", rows, ("step", "left", "went"))
-    tried = told["check"].get("self_test", ())
-    experts, domains, models = Counter[str](), Counter[str](), Counter[str]()
-    for one in clips:
-        made, evidence = records[one.id].document, one.heard["evidence"]
-        experts.update(f"{by['signature']}: {by['status']}" for by in one.heard["experts"].values())
-        used = json.dumps(evidence.get("decided_by") or evidence["thresholds"])
-        by = evidence["by"]
-        domains[by if by == "metadata" else f"{by}, thresholds {used}"] += 1
-        models[f"{made['llm']}, prompts (SHA-256) {json.dumps(made['prompts'])}"] += 1
-    paid = [
-        one.cost_usd
-        for one in context.store.runs()
-        if one.benchmark.startswith(f"{TRIAL}annotate/") and one.cost_usd is not None
-        if str(context.store.catalog.dataset(one.dataset, ids=()).root) == context.project
-    ]
-    return pages.get_template("datasheet.md").render(
-        name=out.resolve().name,
-        version=VERSION,
-        tables=markdown_text([*_tables(clips), steps, self_test_table(tried)]).rstrip(),
-        told=told,
-        made={"Expert": experts, "Domain by": domains, "Merged by": models},
-        reasons=[(one["step"], *own) for one in rows for own in one["reasons"].items()],
-        noticed=f"{tried[-1]['recall'] or 0:.0%}" if tried else "none",
-        unfiltered=told["check"].get("not_run", {}).get("similarity"),
-        rounds=sorted(Counter(one.document["asked"] for one in records.values()).items()),
-        costs=paid,
-        licence=licence,
-        licences=Counter(one.heard["about"].get("licence", "not given") for one in clips).items(),
-    )
-
-
-def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
-    """Clips by domain and split, and questions by difficulty."""
-    splits, rows = dict.fromkeys(one.split for one in clips), list[Row]()
-    for domain in [*DOMAINS, "all"]:
-        own = [one for one in clips if domain in ("all", one.domain)]
-        counts = {name: sum(one.split == name for one in own) for name in splits}
-        minutes = sum(float(one.heard["duration_s"]) for one in own) / 60
-        rows.append({"domain": domain, **counts, "minutes": f"{minutes:.1f}"})
-    sources = len({one.heard["source"] for one in clips})
-    yield Table("Clips by domain", rows, notes=[f"{sources:,} sources; none is in two splits."])
-    asked = [one["difficulty"] for clip in clips for one in clip.annotation.questions]
-    levels = difficulties(asked).items()
-    rows = [{"difficulty": name, "questions": asked.count(name), **one} for name, one in levels]
-    columns = (Column("share", form="%"), Column("wanted", "asked for", "%"))
-    yield Table("Questions by difficulty", rows, ("difficulty", "questions", *columns))

@@ -136,6 +136,22 @@ class Benchmark:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
+def trial_of(
+    name: str,
+    root: Path,
+    texts: Mapping[str, str],
+    clips: Mapping[str, Clip] | None = None,
+    groups: Mapping[str, str] | None = None,
+) -> Benchmark:
+    """Questions by key, with the sound of clips or without; progress is shown by group."""
+    sounds, kinds = clips or {}, groups or {}
+    samples = [
+        Sample(key, sounds.get(key) or Clip.absent(key), text, ("-",), kinds.get(key, "all"), at)
+        for at, (key, text) in enumerate(texts.items())
+    ]
+    return Benchmark(f"{TRIAL}{name}", root, samples, kind="trial")
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which samples of a benchmark to ask: some categories, the first so many, or a draw.

@@ -48,8 +48,8 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
     stage has its name and text. Whatever may ask models has the options of asking."""
     taken = [list(signature(one).parameters.values())[1:] for one in stages]
     docs = [(getdoc(one) or "").partition("\nArgs:\n") for one in stages]
-    own = {one.name: one for parameters in taken for one in parameters}
-    needed = sorted(own.values(), key=lambda one: (one.kind, one.default is not Parameter.empty))
+    every = {one.name: one for parameters in taken for one in parameters}
+    needed = sorted(every.values(), key=lambda one: (one.kind, one.default is not Parameter.empty))
 
     def command(
         *,
@@ -67,15 +67,16 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
         session = session or options.Session(RequestOptions(), store=store)
         how, results = session.asking(), {}
         with Terminal(yes=session.yes) as host:
-            settings = AskContext(store_url=session.store, progress=host.advance, **vars(how))
+            agree = lambda preview: host.agree([how.priced(preview)], how.budget)  # noqa: E731
+            own: Any = {"store_url": session.store, "progress": host.advance, "agree": agree}
+            settings = AskContext(**own, **vars(how))
             # What is written wrongly is refused before the first stage.
             if "shares" in given:
                 read_shares(given["shares"])
                 check_out(given["folder"], given["out"])
             if "llm" in given:
                 _merging_model(settings, given["llm"], given["temperature"], given["max_tokens"])
-            agree = lambda preview: host.agree([how.priced(preview)], how.budget)  # noqa: E731
-            context = StageContext(given["folder"], settings.store, settings, agree)
+            context = StageContext(given["folder"], settings.store, settings)
             try:
                 for stage, parameters in zip(stages, taken, strict=True):
                     arguments = {one.name: given[one.name] for one in parameters}
@@ -132,7 +133,7 @@ def _hear(
     """
     from audiocapbench.annotate.experts import BUILT_IN, DomainRules, set_up
     from audiocapbench.annotate.hear import hear
-    from audiocapbench.annotate.stage import open_clips
+    from audiocapbench.data.loose import open_clips
     from audiocapbench.models import create_model
 
     rules, panel, model = DomainRules.of(threshold or ()), set_up(expert or BUILT_IN), None
@@ -148,7 +149,7 @@ def _hear(
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
-    from audiocapbench.annotate.stage import counted_kinds
+    from audiocapbench.data.loose import counted_kinds
 
     rows = [
         {"expert": name} | {one: counts.get(one, 0) for one in ("ok", "failed", "not_run")}
@@ -261,7 +262,7 @@ def _show_check(document: dict[str, Any]) -> None:
     if shares:
         say(f"Questions by difficulty, in percent, and as asked for: {', '.join(parts)}.")
     if "below_bar" in document:
-        from audiocapbench.annotate.self_test import self_test_table
+        from audiocapbench.report.datasheet import self_test_table
 
         show(self_test_table(document["self_test"]))
         say(*([f"Below the bar: {document['below_bar']}."] if document["below_bar"] else ()))
@@ -293,9 +294,14 @@ def _split(
         accept_quality: Publish although the checks catch too few planted errors.
     """
     from audiocapbench.annotate.split import read_shares, split
+    from audiocapbench.files import write_file
+    from audiocapbench.report.datasheet import datasheet
 
-    how: Any = {"name": name, "licence": licence, "accept_quality": accept_quality, "seed": seed}
-    return split(context, out, read_shares(shares), **how)
+    how: Any = {"name": name, "accept_quality": accept_quality, "seed": seed}
+    result = split(context, out, read_shares(shares), **how)
+    if result.whole:
+        write_file(out / "DATASHEET.md", datasheet(context, out, licence))
+    return result
 
 
 def _show_split(document: dict[str, Any]) -> None:
@@ -354,7 +360,8 @@ def audit(
         person (NAME): Who rates, to have projects for 'view --rate' too; may be repeated.
     """
     from audiocapbench.annotate.audit import write_sheets
-    from audiocapbench.annotate.stage import StageContext, open_clips
+    from audiocapbench.annotate.stage import StageContext
+    from audiocapbench.data.loose import open_clips
     from audiocapbench.report.ratings import audit_report
 
     if out is not None and not ratings:

@@ -4,14 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, NamedTuple, Self, Unpack
 
 import anyio
 
 from audiocapbench.asking import ModelOptions, RequestOptions
 from audiocapbench.benchmarks import Benchmark, Selection, stored_traits
+from audiocapbench.benchmarks.benchmark import trial_of
 from audiocapbench.benchmarks.corpora import compute_by_corpus
-from audiocapbench.data import Sample
+from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import ASKED_AGAIN, SCORED, Outcome
 from audiocapbench.engine.budget import Budget
 from audiocapbench.engine.preview import Preview, preview_questions
@@ -23,7 +25,7 @@ from audiocapbench.errors import FatalError, MetricError, ModelError, StoppedErr
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.registry import METRICS
 from audiocapbench.models import Model, ModelSettings
-from audiocapbench.models.model import batch_of
+from audiocapbench.models.model import batch_of, without_audio
 from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.price import Price
 from audiocapbench.models.registry import Prices, check_model, price_of
@@ -243,10 +245,14 @@ class Asking:
 
 @dataclass(frozen=True)
 class AskContext(Asking):
-    """What all questions of one command share; ``progress`` is told who, how many, of how many."""
+    """What all questions of one command share; ``progress`` is told who, how many, of how many.
+
+    ``agree`` is told what something will cost, and agrees or raises.
+    """
 
     store_url: str = "audiocapbench.db"
     progress: Callable[[str, int, int], None] = lambda _who, _done, _total: None
+    agree: Callable[[Preview], None] = lambda _: None
 
     @cached_property
     def store(self) -> Store:
@@ -291,6 +297,24 @@ class AskContext(Asking):
                 stop=end.stop,
             )
         return self.store.outcomes(end.run.id)
+
+    def ask_about(
+        self,
+        name: str,
+        root: Path,
+        model: Model,
+        texts: Mapping[str, str],
+        clips: Mapping[str, Clip] | None = None,
+        what: str = "",
+    ) -> Mapping[str, Outcome]:
+        """Ask about clips, with their sound or without; of ``what``, the costs are agreed to."""
+        if not texts:
+            return {}
+        questions = trial_of(name, root, texts, clips)
+        asked = model if clips else without_audio(model)
+        if what:
+            self.agree(self.preview([questions], asked, model.name, what))
+        return self.ask(questions, asked, f"{model.name}: {name.split('/')[1]}")
 
 
 class AnsweredSample(NamedTuple):
