@@ -154,7 +154,8 @@ def test_what_ranks_stays_while_runs_arrive(visit: Opener, tmp_path: Path) -> No
             seen.page.click("#leaderboard .notice button")
             seen.says(".lead", "Ranked by rouge_l")
             seen.until(lambda: names.all_text_contents()[0].startswith("new/model"))
-            assert seen.page.locator("#leaderboard .notice").count() == 0
+            assert seen.page.locator("#leaderboard .notice button").count() == 0
+            seen.says("#leaderboard .notice", "New since the page was opened: new/model-")
             seen.page.close()
 
 

@@ -50,8 +50,8 @@ def pair_verdict(
         return PairVerdict(words, int(difference > 0))
     span = ""  # one that is not corrected may leave out the 0 that the corrected test cannot
     if interval is not None and interval[0] <= 0 <= interval[1]:
-        span = f", {interval[0]:+{form}} to {interval[1]:+{form}}"
-    known = f"{difference:+{form}}{span}, {p_words(p)}, {tests}"
+        span = f", {interval[0]:+z{form}} to {interval[1]:+z{form}}"
+    known = f"{difference:+z{form}}{span}, {p_words(p)}, {tests}"
     words = f"{first} and {second} cannot be told apart by {scorer.label} on {about} ({known})"
     if visible:
         words += f"; a difference above {visible:{form}} would have been seen ({POWER:.0%})"

@@ -31,7 +31,7 @@ from audiocapbench.stats.units import (
 ROUNDS = 1000
 SEED = 42
 
-METHODS = "clopper-pearson for shares, gaffke's, with room for long tails, for other scores"
+METHODS = "Clopper-Pearson for shares, Gaffke's, with room for long tails, for other scores"
 """How intervals are made; estimates in a store that were made otherwise are made anew."""
 
 SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in ten thousand

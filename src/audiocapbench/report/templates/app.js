@@ -10,6 +10,7 @@ class App {
     this.drawn = {};
     this.tabs = source.tabs ?? TABS;
     this.default = this.label;
+    this.known = new Set(this.whole.models.map((one) => one.run));
     this.views = { leaderboard: new LeaderboardView(this), matrix: new MatrixView(this), compare: new CompareView(this), trials: new TrialsView(this), made: new MadeView(this) };
     this.header();
     if (source.boards) this.benchmarks();
@@ -36,6 +37,11 @@ class App {
   // A score that has come to rank by default since the page was opened, by its place; null where none has.
   offered() {
     return this.source.boards || [this.default, this.state.get("rank")].includes(this.label) ? null : this.whole.headline;
+  }
+
+  // Models whose runs have come since the page was opened.
+  come() {
+    return this.source.boards ? [] : this.runs().filter((model) => !this.known.has(this.board.models[model].run));
   }
 
   // Models that were run here; published ones have no samples to look into.

@@ -1,6 +1,6 @@
 // Two models side by side: their scores, the samples on which they differ most, and their answers word by word.
 
-const signed = (value, digits) => (isNumber(value) ? `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}` : "–");
+const signed = (value, digits) => (isNumber(value) ? `${Number(value.toFixed(digits)) < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}` : "–");
 
 class PairList extends MatrixList {
   apart([first, second]) {

@@ -20,7 +20,7 @@ function chosenBoard(whole, state, usual) {
   return { ...whole, headline, part, ranking, rows, notes, estimates: view.estimates, samples: part ? view.samples : whole.samples, verdict: view.verdicts[headline] ?? "", winner: view.winners[headline] ?? null };
 }
 
-const MOST_SCORES = 8;
+const [MOST_SCORES, MOST_COME] = [8, 5];
 const STATUS_ORDER = ["ok", "empty", "refused", "filtered", "truncated", "unparsed", "failed", "skipped"];
 
 class LeaderboardView extends View {
@@ -76,7 +76,7 @@ class LeaderboardView extends View {
     if (test) {
       const order = board.models.map((_, model) => model).filter((model) => isNumber(board.ranking.places[model]?.rank)).sort((a, b) => board.ranking.places[a].rank - board.ranking.places[b].rank);
       const apart = order.slice(1).filter((model, place) => board.ranking.pairs.some((one) => one.different && one.first === order[place] && one.second === model)).length;
-      const above = test.difference > 0 ? `is ${fixed(test.difference, scorer.digits)} above` : "is level with";
+      const above = Number(fixed(test.difference, scorer.digits)) > 0 ? `is ${fixed(test.difference, scorer.digits)} above` : "is level with";
       lines.push(`${label(first)} ${above} ${label(second)}${board.ranking.by_zero ? " with failures as 0" : ""} (p ${chance(test.p_adjusted).replace(/^(?=\d)/, "= ")}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
     }
     let words_ = board.verdict;
@@ -98,10 +98,12 @@ class LeaderboardView extends View {
   notices() {
     const { board, state } = this.app;
     const said = board.warnings.map((one) => make("p", "warning", make("strong", "", "Warning: "), foreign("span", "", `${plain(one)}.`)));
+    const come = this.app.come().map((model) => plain(board.models[model].label));
+    if (come.length) said.unshift(foreign("p", "notice", `New since the page was opened: ${come.slice(0, MOST_COME).join(", ")}${come.length > MOST_COME ? ` and ${come.length - MOST_COME} more` : ""}.`));
     const offered = this.app.offered();
     if (offered !== null) {
       const label = this.whole.scorers[offered].label;
-      said.unshift(make("p", "notice", `New runs have come. By default the models would now be ranked by ${plain(label)}. `, button(`Rank by ${plain(label)}`, () => state.set({ rank: label }))));
+      said.unshift(make("p", "notice", `By default the models would now be ranked by ${plain(label)}. `, button(`Rank by ${plain(label)}`, () => state.set({ rank: label }))));
     }
     const wanted = state.get("rank");
     if (wanted && !this.whole.scorers.some((one) => one.label === wanted)) said.unshift(make("p", "notice", `There is no score ${beginning(plain(wanted), 80)} here.`));

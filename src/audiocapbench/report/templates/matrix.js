@@ -53,7 +53,8 @@ function matrixGrid(id, label, board, models, apart) {
   rows.append(spacer);
   const grid = make("div", "matrix", head, rows);
   grid.style.setProperty("--models", models.length);
-  new ResizeObserver(() => grid.classList.toggle("dense", (grid.clientWidth - 300) / models.length < 28)).observe(grid);
+  const room = () => grid.clientWidth - head.children[2].offsetLeft - head.children[2].offsetWidth;
+  new ResizeObserver(() => grid.classList.toggle("dense", room() / models.length < 28)).observe(grid);
   return grid;
 }
 

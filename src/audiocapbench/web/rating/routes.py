@@ -310,8 +310,10 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
     columns += [Column("seconds", "seconds each"), Column("last", "last, UTC", align="right")]
     complete = sum(counts[key] >= project.each for key in asked)
     wanted = len(asked) * project.each if desk.ends else None
-    of = "votes" if wanted is None else f"of {counted(wanted, 'rating')}"
-    so_far = f"{len(ordinary):,} {of}; {complete:,} of {counted(len(asked), 'item')} done"
+    so_far = counted(len(ordinary), "vote")
+    if wanted is not None:
+        of = f"{counted(wanted, 'rating')}; {complete:,} of {counted(len(asked), 'item')} done"
+        so_far = f"{len(ordinary):,} of {of}"
     tables = [Table("Agreement", agreed, looks, [_AGREEMENT]), Table("People", rows, columns)]
     return {
         "name": project.name,
