@@ -127,7 +127,7 @@ def bare(
         if torch.cuda.is_available():
             torch.cuda.synchronize()
 
-    thread, rounds = model._device_thread, max(1, min(4, clips // batch))
+    thread, rounds = model._device_thread, max(1, min(4, clips // batch, 256 // batch))
     thread.submit(generate).result()
     began = time.perf_counter()
     for _ in range(rounds):
@@ -178,6 +178,7 @@ def main() -> None:
         took = time.perf_counter() - began
         print(f"{given.model}: {count:.2f} G parameters on {network.device} in {took:.0f} s")
         rows: list[list[Any]] = []
+        clips = given.clips
         for asked in given.batches.split(","):
             option = {"auto": "", "compiled": "[compile=yes]"}.get(asked, f"[batch={asked}]")
             name = f"local/{place / 'checkpoint'}{option}"
@@ -187,7 +188,9 @@ def main() -> None:
             folder = place / f"clips-{clips}"
             if not folder.exists():
                 write_clips(folder, clips)
-            instruction = open_benchmark(str(folder)).samples[0].instruction
+            # Each clip has an instruction of its own, and a batch the length of its longest.
+            asks = (one.instruction for one in open_benchmark(str(folder)).samples)
+            instruction = max(asks, key=len)
             for round_ in range(2 if asked == "auto" else 1):
                 model = LocalModel(name, ModelSettings(max_tokens=given.tokens))
                 model._network, model._ends = network, {0}  # drawn here, not read from the folder

@@ -76,6 +76,19 @@ def test_batches_are_full_and_begin_with_the_longest_clips(folder: Path, store: 
     assert all(abs(asked.index(rank) - (CLIPS - 1 - rank)) < 8 for rank in range(CLIPS))
 
 
+def test_the_first_batch_may_be_smaller_so_that_a_device_begins_sooner(
+    folder: Path, store: Store
+) -> None:
+    class Eager(Recorder):
+        batch, first_batch = 8, 2
+        patience_s = 20.0  # a machine that decodes slowly fills its batches, too
+
+    for _ in range(2):  # each run begins anew
+        model = Eager()
+        run_benchmark(open_benchmark(str(folder)), model, store, fresh=True)
+        assert [len(batch) for batch in model.batches[:3]] == [2, 8, 8]
+
+
 @pytest.mark.parametrize(
     ("each_s", "took_s", "wanted"),
     [

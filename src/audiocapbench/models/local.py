@@ -23,7 +23,7 @@ from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
 from audiocapbench.models import AudioContract, BatchModel, ModelSettings, Provider, Question
 from audiocapbench.models import checkpoint as checkpoints
-from audiocapbench.models.batch_size import BatchSize
+from audiocapbench.models.batch_size import FIRST, BatchSize
 from audiocapbench.models.checkpoint import ChatProcessor, LocalName
 from audiocapbench.models.model import REMOTE_EXECUTION
 from audiocapbench.models.price import FREE
@@ -138,6 +138,10 @@ class LocalModel(CheckpointModel):
     @property
     def batch(self) -> int:  # type: ignore[override]
         return self._size.now
+
+    @property
+    def first_batch(self) -> int:
+        return self.batch if self._is_compiled else min(self.batch, max(FIRST, self.batch // 4))
 
     @property
     def largest_batch(self) -> int:
@@ -279,7 +283,8 @@ class LocalModel(CheckpointModel):
             network = self._loaded()
             copied = {"device": network.device, "non_blocking": self._is_on_card}
             inputs = BatchFeature(dict(ready)).to(**copied)
-            with torch.inference_mode(), self._measured(network.device) as measured:
+            size = len(ready["input_ids"])
+            with torch.inference_mode(), self._measured(network.device, size) as measured:
                 made = network.generate(
                     **inputs,
                     **chosen,
@@ -292,29 +297,29 @@ class LocalModel(CheckpointModel):
             raise FatalError(f"{self.name}: was stopped while it wrote")
         length = ready["input_ids"].shape[1]
         rows = getattr(made, "sequences", made)[:, length:].tolist()
-        measured(len(rows), len(rows[0]))
+        measured(len(rows[0]))
         if not likeliest:
             return [(row, (), ()) for row in rows]
         values, ids = (torch.stack(one, 1).tolist() for one in zip(*likeliest, strict=True))
         return list(zip(rows, ids, values, strict=True))
 
     @contextmanager
-    def _measured(self, device: Any) -> Iterator[Callable[[int, int], None]]:
+    def _measured(self, device: Any, rows: int) -> Iterator[Callable[[int], None]]:
         """What a batch takes of a card, for the size of the next ones."""
         import torch
 
         if not self._is_on_card:
-            yield lambda *_: None
+            yield lambda _: None
             return
         held, switch_s = torch.cuda.memory_allocated(device), sys.getswitchinterval()
         planned = torch.backends.cuda.cudnn_sdp_enabled()
         torch.cuda.reset_peak_memory_stats(device)
         sys.setswitchinterval(min(switch_s, _SWITCH_S))
-        gains = self._size.is_settled and self.batch >= _PLANNED
+        gains = self._size.is_settled and rows == self.batch >= _PLANNED
         torch.backends.cuda.enable_cudnn_sdp(planned and gains)
         began = time.perf_counter()
 
-        def answered(rows: int, tokens: int) -> None:
+        def answered(tokens: int) -> None:
             took_s = time.perf_counter() - began
             room = torch.cuda.get_device_properties(device).total_memory - held
             used = torch.cuda.max_memory_allocated(device) - held

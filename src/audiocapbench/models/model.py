@@ -206,6 +206,11 @@ class BatchModel(SimpleModel):
         """What is in work, and a batch that is being put together, decoded ahead."""
         return self.lanes * self.batch + max(self.batch, _AHEAD)
 
+    @property
+    def first_batch(self) -> int:
+        """How many the first batch has: few where a device waits until they are prepared."""
+        return self.batch
+
     async def answer(self, question: Question) -> Reply:
         if "_queues" not in vars(self):
             self._queues: RunVar[_Queue] = RunVar(f"queue {next(_numbers)}")
@@ -221,8 +226,9 @@ class BatchModel(SimpleModel):
                     if place in queue.waiting:  # else another has it in its batch
                         queue.waiting.remove(place)
                         batch.append(place)
-                        await queue.fill(self.batch)
-                        more = min(self.batch - 1, len(queue.waiting))
+                        size = self.first_batch if queue.is_new else self.batch
+                        await queue.fill(size)
+                        more, queue.is_new = min(size - 1, len(queue.waiting)), False
                         batch += [queue.waiting.popleft() for _ in range(more)]
                 if batch:
                     await to_thread.run_sync(
@@ -279,7 +285,7 @@ class _Queue:
     def __init__(self, lanes: int, patience_s: float) -> None:
         self.waiting: deque[_Place] = deque()
         self.lanes, self.filling = anyio.Semaphore(lanes), anyio.Lock()
-        self.took_s = patience_s / _WORTH
+        self.took_s, self.is_new = patience_s / _WORTH, True
         self.threads = CapacityLimiter(math.inf)
         self.arrived = anyio.Event()
 
