@@ -64,8 +64,9 @@ def covered_shares(
     ours = token_bags([tokens[text] for text in predictions])
     theirs = token_bags([list(chain.from_iterable(tokens[text] for text in key)) for key in clips])
     used, rows = np.unique(np.concatenate([ours.tokens, theirs.tokens]), return_inverse=True)
-    table, wanted = encoder.table[used], rows[len(ours.tokens) :]
-    table = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), np.float32(1e-9))
+    # In 64 bits, so that every processor's matrix products agree in the digits that count.
+    table, wanted = encoder.table[used].astype(np.float64), rows[len(ours.tokens) :]
+    table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-9)
     weights = load_weights(encoder)[1][theirs.tokens] * theirs.counts
     clip = np.array([clips[key] for key in keys], dtype=np.int64)
     shares = np.zeros(len(predictions))
@@ -74,7 +75,7 @@ def covered_shares(
         cuts = range(_WORDS_AT_ONCE, held_to.shape[1], _WORDS_AT_ONCE)
         vectors = (table[wanted[part]] for part in np.split(held_to, cuts, axis=1))
         likest = [(own @ part.swapaxes(1, 2)).max(axis=1) for part in vectors]
-        nearest = np.hstack(likest, dtype=np.float64)
+        nearest = np.hstack(likest)
         totals = weights[held_to].sum(axis=1)
         covered = (weights[held_to] * nearest).sum(axis=1)
         np.divide(covered, totals, out=covered, where=totals > 0)
