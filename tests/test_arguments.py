@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import audiocapbench
+from audiocapbench.engine import RateLimits, RetryPolicy
 from audiocapbench.errors import AudioCapBenchError
 
 acb: Any = audiocapbench  # what is wrong here is wrong on purpose
@@ -23,7 +24,18 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "budget": (lambda: acb.run("demo", "control/safe", budget="1"), "budget is '1'"),
     "no requests": (lambda: acb.run("demo", "control/safe", rpm=0), "number of at least 0.01 or"),
     "no tokens": (lambda: acb.run("demo", "control/safe", tpm=float("nan")), "tpm is nan; it must"),
-    "no answer": (lambda: acb.ModelSettings(max_tokens=0), "max_tokens is 0; it must be at least"),
+    "no answer": (
+        lambda: acb.ModelSettings(max_tokens=0),
+        "max_tokens is 0; it must be a whole number of at least 1",
+    ),
+    "half a token": (lambda: acb.ModelSettings(max_tokens=1.5), "max_tokens is 1.5; it must be"),
+    "no time": (lambda: acb.ModelSettings(timeout=0), "timeout is 0; it must be a number above 0"),
+    "no heat": (lambda: acb.ModelSettings(temperature=float("nan")), "temperature is nan; it must"),
+    "no places": (lambda: RateLimits(concurrency=0), "concurrency is 0; it must be a whole"),
+    "no rate": (lambda: RateLimits(requests_per_minute=0), "it must be a number above 0"),
+    "no size": (lambda: RateLimits(tokens_per_minute=float("nan")), "tokens_per_minute is nan"),
+    "no tries": (lambda: RetryPolicy(attempts=0), "attempts is 0; it must be a whole number of"),
+    "back in time": (lambda: RetryPolicy(first_s=-1), "first_s is -1; it must be a number of at"),
     "no rounds": (lambda: acb.run("demo", "control/safe", repeats=0), "number of at least 1"),
     "fresh": (lambda: acb.run("demo", "control/safe", fresh="no"), "fresh is 'no'"),
     "categories": (lambda: acb.run("demo", "control/safe", categories="music"), "a list of texts"),

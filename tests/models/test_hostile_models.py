@@ -51,7 +51,7 @@ class Mine(SimpleModel):
         ("key_names = (None,)", "declares the key_names (None,)"),
         ("contract = 'wav'", "declares the contract 'wav'"),
         ("contract = AudioContract('mp9')", "container is 'mp9'; it is one of none, file, wav"),
-        ("contract = AudioContract('wav', rate=-1)", "rate is -1; it is a number above 0"),
+        ("contract = AudioContract('wav', rate=-1)", "rate is -1; it must be a number above 0"),
         ("contract = AudioContract('wav', longest_s='x')", "longest_s is 'x'"),
         ("concurrency = 0", "whose concurrency is 0; it is at least 1"),
         ("concurrency = True", "whose concurrency is True"),

@@ -31,7 +31,7 @@ from audiocapbench.errors import (
     TransientError,
 )
 from audiocapbench.models import AudioContract, Model, Question, SentAudio
-from audiocapbench.models.model import waited_s
+from audiocapbench.models.model import check_number, waited_s
 from audiocapbench.models.price import Price, checked_usage
 from audiocapbench.models.remote import BATCH_TRANSPORT, Exchange
 from audiocapbench.models.replies import is_blank, without_thoughts
@@ -64,6 +64,11 @@ class RetryPolicy:
     deadline_s: float = 900.0  # of asking and waiting to ask again, whatever the reason
     unreachable_s: float = 15.0  # after which a provider that was never reached is given up
     outage_s: float = 120.0  # the same for one that had answered before
+
+    def __post_init__(self) -> None:
+        check_number("attempts", self.attempts, 1, whole=True)
+        for name in ("first_s", "longest_s", "deadline_s", "unreachable_s", "outage_s"):
+            check_number(name, getattr(self, name))
 
     def wait_s(self, failures: int, retry_after_s: float | None, draw: random.Random) -> float:
         """Seconds to wait after so many failures; never less than the provider asks for."""

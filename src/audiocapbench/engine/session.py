@@ -24,9 +24,9 @@ from audiocapbench.engine.limiter import Limiter
 from audiocapbench.engine.outage import Outage, Refusals
 from audiocapbench.engine.retrying_client import CLAIM_HOLDS, RetryingClient, RetryPolicy
 from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, log_note
-from audiocapbench.errors import ModelError, StoreAwayError
+from audiocapbench.errors import StoreAwayError
 from audiocapbench.models import Model
-from audiocapbench.models.model import batch_of
+from audiocapbench.models.model import batch_of, check_number
 from audiocapbench.models.price import Price
 from audiocapbench.store import Run, Store
 from audiocapbench.store.claims import TaskKey
@@ -51,10 +51,14 @@ class RateLimits:
     tokens_per_minute: float | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
+    def __post_init__(self) -> None:
+        check_number("concurrency", self.concurrency, 1, whole=True)
+        check_number("requests_per_minute", self.requests_per_minute, above=True)
+        check_number("tokens_per_minute", self.tokens_per_minute, above=True)
+
     def limiter(self, model: Model, note: Note = log_note) -> Limiter:
         most = model.concurrency if self.concurrency is None else self.concurrency
-        if most < 1:
-            raise ModelError(f"concurrency is {most}; it must be at least 1")
+        check_number(f"concurrency of {model.name}", most, 1, whole=True)
         known = (self.requests_per_minute, self.tokens_per_minute)
         outage = Outage(self.retry.unreachable_s, self.retry.outage_s)
         return Limiter(most, *known, outage, note, is_local=batch_of(model) is not None)

@@ -39,6 +39,17 @@ waited_s: ContextVar[float] = ContextVar("waited_s", default=0.0)
 """Seconds that the last question of a task waited for its batch: no time that its answer took."""
 
 
+def check_number(
+    name: str, value: Any, least: int = 0, *, above: bool = False, whole: bool = False
+) -> None:
+    """ModelError where a setting is given and is no finite number, or one that is too small."""
+    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    fits = is_number and (value > least if above else value >= least) and value < math.inf
+    if value is not None and not fits:
+        size = f"above {least}" if above else f"of at least {least}"
+        raise ModelError(f"{name} is {value!r}; it must be a {'whole ' * whole}number {size}")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
     """What the user says; None leaves the provider's or the paper's value."""
@@ -49,9 +60,9 @@ class ModelSettings:
     system: str | None = None  # is told before a question
 
     def __post_init__(self) -> None:
-        for name, least in {"temperature": 0, "max_tokens": 1, "timeout": 0}.items():
-            if (value := getattr(self, name)) is not None and not value >= least:
-                raise ModelError(f"{name} is {value}; it must be at least {least}")
+        check_number("temperature", self.temperature)
+        check_number("max_tokens", self.max_tokens, 1, whole=True)
+        check_number("timeout", self.timeout, above=True)
 
     @property
     def given(self) -> Mapping[str, Any]:
@@ -96,13 +107,11 @@ class AudioContract:
         words = {"container": get_args(Container), "past_limit": get_args(PastLimit)}
         for field in fields(self):
             value = getattr(self, field.name)
-            wrong = f"AudioContract: {field.name} is {value!r}; it is"
             if field.name in words and value not in words[field.name]:
-                raise ModelError(f"{wrong} one of {', '.join(words[field.name])}")
-            if field.name in ("rate", "longest_s", "largest_bytes") and value is not None:
-                is_number = isinstance(value, int | float) and not isinstance(value, bool)
-                if not (is_number and 0 < value < math.inf):
-                    raise ModelError(f"{wrong} a number above 0")
+                known = ", ".join(words[field.name])
+                raise ModelError(f"AudioContract: {field.name} is {value!r}; it is one of {known}")
+            if field.name in ("rate", "longest_s", "largest_bytes"):
+                check_number(f"AudioContract: {field.name}", value, above=True)
 
     def __str__(self) -> str:
         if self.container in ("none", "file"):
