@@ -241,6 +241,17 @@ def test_people_are_sent_the_clips_that_are_in_doubt(checked: Path) -> None:
     assert json.loads(made.stdout)["files"] == {"ab.csv": 0, "rel.csv": 12}
 
 
+def test_what_people_said_of_a_clip_that_is_gone_by_now_still_counts(checked: Path) -> None:
+    annotate(checked, "audit", "clips", "--out", "sheets")
+    fill(checked / "sheets/ab.csv", "preferred", lambda row: row["id"] and "tie")
+    fill(checked / "sheets/rel.csv", "rating", lambda row: 1 if row["audio"] == "03.wav" else 4)
+    (checked / "clips/03.wav").unlink()
+    told = ("audit", "clips", "--ratings", "sheets/ab.csv", "--ratings", "sheets/rel.csv", "--json")
+    said = json.loads(annotate(checked, *told).stdout)
+    assert set(said["rejected"]) == {"03.wav"}
+    assert said["ratings"]["groups"][0]["n"] == 12
+
+
 def test_ratings_of_items_that_are_on_no_sheet_are_refused(checked: Path) -> None:
     annotate(checked, "audit", "clips", "--out", "sheets")
     rel, ab = (

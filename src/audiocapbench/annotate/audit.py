@@ -6,8 +6,9 @@ Both are those of appendix F of the MECAT paper: A/B against other captions, REL
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +24,16 @@ from audiocapbench.meta.pairs import CaptionPair, preferred
 from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store.cache import STAGES, StageRecord
 
-_KINDS = ("safe", "wrong", "human")
 AB, REL = "ab.csv", "rel.csv"
 BASIC = 3.0
 """A basic match on the scale of REL; what lies below it is rejected."""
 
-_SHEETS = {
-    AB: (
-        "pairs",
-        "Choose the better caption: accuracy first, then level of detail.",
-        *("caption_a", "caption_b", "preferred"),
-    ),
-    REL: (
-        "rel",
-        "Do the captions together capture the key details? 5 perfect match, 4 high match, only "
-        "minor omissions, 3 basic match, 2 low match, key details missing or wrong, 1 no match.",
-        *("caption", "rating"),
-    ),
-}
-"""What each sheet is to 'view --rate', what people are asked, and its columns."""
+_VALUES = {AB: ("a", "b", "tie", "both_bad"), REL: ("1", "2", "3", "4", "5")}
+_COMPARE = "Choose the better caption: accuracy first, then level of detail."
+_RATE = (
+    "Do the captions together capture the key details? 5 perfect match, 4 high match, only minor "
+    "omissions, 3 basic match, 2 low match, key details missing or wrong, 1 no match."
+)
 
 
 def write_sheets(
@@ -58,29 +50,23 @@ def write_sheets(
     merged, heard, good = context.merged(), context.passed("hear"), list(context.passed("check"))
     if not good:
         raise AnnotationError(f"{context.root}: no annotation has passed 'annotate check'")
+    draw, kinds = random.Random(f"{seed} audit"), Counter[str]()
+    compared, rated = list[list[str]](), list[list[str]]()
     domains = grouped((str(heard[clip].document["domain"]), clip) for clip in good)
     items: dict[str, dict[str, Any]]
     items = {clip: {"domain": one, "ab": []} for one, own in domains.items() for clip in own}
-    draw = random.Random(f"{seed} audit")
     human = {one.id: " ".join(one.captions[0].split()) for one in clips if one.captions}
-    rows, opponents = {AB: list[list[str]](), REL: list[list[str]]()}, Counter[str]()
-    for clip, opponent in _opponents(good, human, pairs, draw):
+    for kind, clip in _opponents(good, human, pairs, draw):
         domain, caption = items[clip]["domain"], merged[clip].captions["long"][0]
-        others = [one for one in domains[domain] if one != clip] or [x for x in good if x != clip]
-        if opponent == "human":
-            other = human[clip]
-        elif opponent == "safe":
-            other = CAPTION_CONTROLS.safe[f"long {domain}"]
-        elif others:
-            other = merged[draw.choice(others)].captions["long"][0]
-        else:
-            continue
+        text = human[clip] if kind == "human" else CAPTION_CONTROLS.safe[f"long {domain}"]
+        if kind == "wrong":
+            others = [x for x in domains[domain] if x != clip] or [x for x in good if x != clip]
+            text = merged[draw.choice(others)].captions["long"][0]
         ours = draw.choice("ab")
-        key = _item("ab", clip, other, ours)
-        items[clip]["ab"].append({"id": key, "opponent": opponent, "text": other, "ours": ours})
-        texts = [caption, other] if ours == "a" else [other, caption]
-        rows[AB].append([key, clip, *texts, ""])
-        opponents[opponent] += 1
+        key = _item("ab", clip, text, ours)
+        items[clip]["ab"].append({"id": key, "opponent": kind, "text": text, "ours": ours})
+        compared.append([key, clip, *([caption, text] if ours == "a" else [text, caption]), ""])
+        kinds[kind] += 1
     for _, own in sorted(domains.items()):
         drawn = draw.sample(own, min(per_domain, len(own)))
         # Those in doubt are looked at besides, and say nothing of how many are wrong.
@@ -89,21 +75,27 @@ def write_sheets(
             views = merged[clip].captions.items()
             text = " | ".join(f"{view}: {texts[0]}" for view, texts in views)
             items[clip] |= {"rel": _item("rel", clip, text), "doubtful": clip in doubtful}
-            rows[REL].append([items[clip]["rel"], clip, text, ""])
+            rated.append([items[clip]["rel"], clip, text, ""])
     records = [StageRecord(clip, "audit", "ok", one) for clip, one in items.items()]
     context.kept.put_stage(context.project, "audit", records)
     out.mkdir(parents=True, exist_ok=True)
-    for name, (kind, question, *columns) in _SHEETS.items():
-        write_file(out / name, csv_text([["id", "audio", *columns], *sorted(rows[name])]))
-        if (
-            people and rows[name]
-        ):  # what 'view --rate' reads; JSON's texts and lists are TOML's, too
-            about = {"name": f"audit-{Path(name).stem}", "kind": kind, "people": list(people)}
-            about |= {"items": name, "audio": context.project, "instructions": question}
-            told = (f"{key} = {json.dumps(value)}\n" for key, value in about.items())
-            write_file((out / name).with_suffix(".toml"), "".join(told))
-    files = {name: len(lines) for name, lines in rows.items()}
-    return StageResult({"files": files, "opponents": dict(opponents)})
+    shared = {"people": list(people), "audio": context.project}
+    told = shared | {"kind": "pairs", "instructions": _COMPARE}
+    _write(out / AB, ("caption_a", "caption_b", "preferred"), compared, told)
+    _write(out / REL, ("caption", "rating"), rated, shared | {"kind": "rel", "instructions": _RATE})
+    return StageResult({"files": {AB: len(compared), REL: len(rated)}, "opponents": dict(kinds)})
+
+
+def _write(
+    path: Path, columns: Sequence[str], rows: Sequence[list[str]], told: Mapping[str, Any]
+) -> None:
+    """Write a sheet, and where people are named what 'view --rate' reads of it."""
+    write_file(path, csv_text([["id", "audio", *columns], *sorted(rows)]))
+    if told["people"] and rows:
+        project = {"name": f"audit-{path.stem}", "items": path.name, **told}
+        # JSON's texts and lists are TOML's, too.
+        lines = (f"{key} = {json.dumps(value)}\n" for key, value in project.items())
+        write_file(path.with_suffix(".toml"), "".join(lines))
 
 
 def disputed(
@@ -131,84 +123,70 @@ def _opponents(
     good: Sequence[str], human: Mapping[str, str], pairs: int, draw: random.Random
 ) -> list[tuple[str, str]]:
     """As many pairs, the kinds of opponents in turn, each clip with each of them at most once."""
-    left = {kind: [clip for clip in good if kind != "human" or clip in human] for kind in _KINDS}
-    for own in left.values():
-        draw.shuffle(own)
-    found: list[tuple[str, str]] = []
-    while any(left.values()):
-        found += [(left[kind].pop(), kind) for kind in _KINDS if left[kind]]
-    found = found[:pairs]
-    draw.shuffle(found)
-    return found
+    wrote = [clip for clip in good if clip in human]
+    fit = {"safe": good, "wrong": good if len(good) > 1 else (), "human": wrote}
+    drawn = ([(kind, clip) for clip in draw.sample(own, len(own))] for kind, own in fit.items())
+    found = [one for turn in zip_longest(*drawn) for one in turn if one][:pairs]
+    return draw.sample(found, len(found))
 
 
 def read_audit(
     context: StageContext, people: Sequence[str]
 ) -> tuple[list[CaptionPair], dict[tuple[str, str], list[float]], int]:
     """Votes as pairs, the annotation first, ratings by domain and item, and items without any."""
-    records = context.kept.records(context.project, "audit")
+    records, made = (context.kept.records(context.project, one) for one in ("audit", "merge"))
     if not records:
         how = "run 'annotate audit' with --out first"
         raise AnnotationError(f"{context.project}: has no sheets; {how}")
-    merged, before = context.merged(), context.settings.get("audit", {})
-    pairs = {
-        one["id"]: (clip, one) for clip, r in records.items() for one in r.document.get("ab", ())
-    }
+    pairs = {one["id"]: (clip, one) for clip, r in records.items() for one in r.document["ab"]}
     rated = {r.document["rel"]: clip for clip, r in records.items() if "rel" in r.document}
-    by_lot = {clip for clip, r in records.items() if not r.document.get("doubtful")}
-    votes: dict[str, list[str]] = defaultdict(list)
-    ratings: dict[str, list[float]] = defaultdict(list)
+    values = dict.fromkeys(pairs, _VALUES[AB]) | dict.fromkeys(rated, _VALUES[REL])
+    before, said = context.settings.get("audit", {}), defaultdict[str, list[str]](list)
     for name in people:
         opinions = context.store.ratings.opinions(name)
         problems = list(opinions.problems)
         for one in opinions.opinions:
             key, value = one.item, one.value.lower()
-            if key in pairs and value in ("a", "b", "tie", "both_bad"):
-                votes[key].append(value)
-            elif key in rated and value in ("1", "2", "3", "4", "5"):
-                ratings[key].append(float(value))
+            if value in values.get(key, ()):
+                said[key].append(value)
             elif value and key not in before.get("items", {}):  # of clips that have left
-                known = "is on no sheet" if key not in {*pairs, *rated} else f"is {value[:20]!r}"
+                known = f"is {value[:20]!r}" if key in values else "is on no sheet"
                 problems.append(Problem(one.where, key[:40], known))
         opinions.refuse(problems)
-    compared = []
-    for key, own in votes.items():
+    compared = list[CaptionPair]()
+    for key in [key for key in said if key in pairs]:
         clip, item = pairs[key]
-        values = {"a": -1, "b": -1, item["ours"]: 1}
-        signs = tuple(values.get(vote, 0) for vote in own)
-        texts, kind = (merged[clip].captions["long"][0], str(item["text"])), str(item["opponent"])
+        points = {"a": -1, "b": -1, item["ours"]: 1}
+        signs, kind = tuple(points.get(vote, 0) for vote in said[key]), str(item["opponent"])
+        texts = made[clip].document["annotation"]["captions"]["long"][0], str(item["text"])
         compared.append(CaptionPair(key, clip, *texts, preferred(signs), kind, kind, votes=signs))
-    by_clip = {rated[key]: own for key, own in ratings.items()}
-    _keep_verdicts(context, by_clip, compared, [*pairs, *rated], by_lot)
-    domains = {key: str(records[rated[key]].document["domain"]) for key in ratings}
-    found = {(domains[key], key): ratings[key] for key in sorted(ratings, key=domains.__getitem__)}
-    return compared, found, len(pairs) + len(rated) - len(votes) - len(ratings)
+    ratings = {key: list(map(float, said[key])) for key in rated if key in said}
+    wrong = {rated[key]: sum(own) < BASIC * len(own) for key, own in ratings.items()}
+    worse = [one.clip for one in compared if one.type == "wrong" and one.answer == 1]
+    _keep_verdicts(context, wrong, worse, list(values))
+    by_domain = sorted((str(records[rated[key]].document["domain"]), key) for key in ratings)
+    return compared, {one: ratings[one[1]] for one in by_domain}, len(values) - len(said)
 
 
 def _keep_verdicts(
-    context: StageContext,
-    ratings: Mapping[str, Sequence[float]],
-    pairs: Sequence[CaptionPair],
-    items: Sequence[str],
-    by_lot: Container[str],
+    context: StageContext, wrong: Mapping[str, bool], worse: Sequence[str], items: Sequence[str]
 ) -> None:
     """Keep what people rejected, below a basic match or behind another clip's caption.
 
     It leaves 'split'. Of what nobody looked at, as large a share is wrong as of what was drawn by
     lot; and the margin of similarity is fitted to part what people rejected from the rest.
     """
-    made, checked = (context.kept.records(context.project, one) for one in ("merge", "check"))
+    stages = ("audit", "merge", "check")
+    sheets, made, checked = (context.kept.records(context.project, one) for one in stages)
     before = context.settings.get("audit", {})
-    wrong = {clip: sum(own) < BASIC * len(own) for clip, own in ratings.items()}
     rejected = {clip: key for clip, key in before.get("rejected", {}).items() if clip not in wrong}
-    worse = [one.clip for one in pairs if one.type == "wrong" and one.answer == 1]
     gone = [*(clip for clip, is_so in wrong.items() if is_so), *worse]
     rejected |= {clip: digest_of(made[clip]) for clip in gone}
-    known = ((checked[clip].document.get("margin"), bad) for clip, bad in wrong.items())
-    margins = [(one, bad) for one, bad in known if one is not None]
-    drawn = [is_so for clip, is_so in wrong.items() if clip in by_lot]
+    drawn = [is_so for clip, is_so in wrong.items() if not sheets[clip].document["doubtful"]]
     ends = clopper_pearson(sum(drawn), len(drawn)) if drawn else (None, None)
     document = {"rated": len(drawn), "below_basic": sum(drawn), "residual_ci": list(ends)}
+    known = ((checked[clip].document.get("margin"), bad) for clip, bad in wrong.items())
+    margins = [(one, bad) for one, bad in known if one is not None]
     right = {limit: sum((one <= limit) == bad for one, bad in margins) for limit, _ in margins}
     fitted = max(right, key=right.__getitem__, default=None) if any(wrong.values()) else None
     document |= {"rejected": rejected, "margin": fitted}
