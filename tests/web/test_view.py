@@ -1,13 +1,16 @@
 """What ``view`` answers: the report's numbers, filtered and sorted as a report does."""
 
+import http.client
 import json
 import signal
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -291,8 +294,10 @@ def test_the_command_shows_where_and_ends_when_told(tmp_path: Path) -> None:
     with urllib.request.urlopen(address, timeout=120) as reply:
         assert "script-src 'self'" in reply.headers["content-security-policy"]
         assert b'src="page.js"' in reply.read()
-    with urllib.request.urlopen(f"{address}api/live", timeout=120) as live:  # as an open page has
-        assert live.readline().startswith(b"data: ")
+    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=120)) as open_page:
+        open_page.request("GET", "/api/live")
+        live = json.loads(open_page.getresponse().read())
+        assert (live["tasks"], live["version"]) == ([], 0)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=120)
     _, said, end = told.partition("Ctrl-C ends it.\n")

@@ -1,8 +1,7 @@
 """The pages of ``view``: what the store has kept is shown at once, the rest computed beside."""
 
-import json
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -274,24 +273,6 @@ def _task(line: RunLine, judge: str, rows: Sequence[Any], held: Any) -> dict[str
     }
 
 
-async def events(feed: LiveFeed, version: Any, gone: Any) -> AsyncIterator[str]:
-    """Server-sent events: whatever has changed since the last one, until the page is gone."""
-    from anyio import sleep, to_thread
-
-    last, quiet = "", 0
-    while not await gone():
-        told = await to_thread.run_sync(feed.look)
-        text = json.dumps(told | {"version": version()}, allow_nan=False)
-        if text != last:
-            yield f"data: {text}\n\n"
-            last, quiet = text, 0
-        elif quiet >= 15:
-            yield ": still here\n\n"
-            quiet = 0
-        quiet += 1
-        await sleep(TICK_S)
-
-
 class _Request(BaseModel):
     """What a page asks with beside a query; what it leaves empty has the default."""
 
@@ -306,13 +287,6 @@ class _Request(BaseModel):
 
 def make_app(boards: Boards, feed: LiveFeed) -> Any:
     """An application that shows a store; it is to be served behind ``guard.GuardedApp``."""
-
-    async def stream(request: Any) -> Any:
-        from starlette.responses import StreamingResponse
-
-        told = events(feed, lambda: boards.version, request.is_disconnected)
-        return StreamingResponse(told, media_type="text/event-stream")
-
     empty = {"policy": "", "style": "", "script": "", "data": "", "embedded": []}
     page = render("report.html", title="AudioCapBench", board=None, **empty)
     routes = {
@@ -320,14 +294,15 @@ def make_app(boards: Boards, feed: LiveFeed) -> Any:
         "/page.js": fixed(joined(SERVED_SCRIPTS), "text/javascript"),
         "/page.css": fixed(joined(STYLES), "text/css"),
         "/favicon.ico": fixed(_ICON, "image/svg+xml"),
-        "/api/live": stream,
     }
-    for name in ("board", "list", "find", "clip", "compared", "audio"):
-        routes[f"/api/{name}"] = answered(partial(_answer, boards, name), _refusal)
+    for name in ("live", "board", "list", "find", "clip", "compared", "audio"):
+        routes[f"/api/{name}"] = answered(partial(_answer, boards, feed, name), _refusal)
     return bare_app(routes, {})
 
 
-def _answer(boards: Boards, name: str, request: Any, _body: bytes) -> Any:
+def _answer(boards: Boards, feed: LiveFeed, name: str, request: Any, _body: bytes) -> Any:
+    if name == "live":
+        return feed.look() | {"version": boards.version}
     # No database has a text with this character in it, and some refuse to look for it.
     given = {key: one.replace("\0", "\ufffd") for key, one in request.query_params.items() if one}
     asked = _Request.model_validate(given)

@@ -274,11 +274,6 @@ def settings() -> dict[str, Any]:
             self.expect_request()
             super().on_response_complete()
 
-        def shutdown(self) -> None:
-            super().shutdown()
-            if self.cycle is not None and self.cycle.response_started:
-                self.transport.close()  # news for an open page have no end of their own
-
         def expect_request(self) -> None:
             self.since, self.answered = time.monotonic(), self.cycle
             self.loop.call_later(_REQUEST_S, self.end_waiting, self.since)

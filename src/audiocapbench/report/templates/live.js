@@ -1,6 +1,6 @@
 // What goes on in the store right now: a chip in the header, a card above every view, and a fresh board.
 
-const REST_MS = 3000;
+const [LOOK_MS, REST_MS] = [1000, 3000];
 
 class Live {
   constructor(app, source) {
@@ -13,16 +13,22 @@ class Live {
     this.card.hidden = true;
     at("main").prepend(this.card);
     this.boards();
-    const feed = new EventSource("api/live");
-    feed.addEventListener("message", (event) => this.told(JSON.parse(event.data)));
-    feed.addEventListener("error", () => this.lost());
-    addEventListener("pagehide", () => feed.close());
     addEventListener("unhandledrejection", (event) => {
       if (!(event.reason instanceof Unanswered)) return;
       event.preventDefault();
       at("trouble").textContent = `${plain(event.reason.message)}.`;
       at("trouble").hidden = false;
     });
+    this.look();
+  }
+
+  async look() {
+    const now = await fetch("api/live").then((reply) => (reply.ok ? reply.text() : "")).catch(() => "");
+    setTimeout(() => this.look(), LOOK_MS);
+    const isNew = now !== this.last;
+    this.last = now;
+    if (!now) this.lost();
+    else if (isNew) this.told(JSON.parse(now));
   }
 
   // Other benchmarks of the store, where there are any.
@@ -97,7 +103,7 @@ class Live {
       try {
         await this.source.refresh();
       } catch {
-        return; // The next event tries again.
+        return; // The next look tries again.
       }
       if (partial !== this.source.partial) at("live").hidden = true;
       if (JSON.stringify(this.source.board) === before) return;
