@@ -1,7 +1,7 @@
 """Small reports for tests: real folders, real runs, and answers as odd as a model may give them."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Outcome, Reply, Status
@@ -36,6 +36,13 @@ def scored_runs(root: Path, *models: str, judged: bool = False) -> tuple[Store, 
 def gathered_runs(store: Store, runs: list[Run]) -> ReportData:
     """What a page shows of them."""
     return gather(stored_tables(store, [run.id for run in runs]))
+
+
+def shown_first(board: dict[str, Any]) -> dict[str, Any]:
+    """Of a board document what a page shows first: scores, ranks and verdict by the headline."""
+    whole, at = board["views"][""], board["headline"]
+    found = {"ranking": whole["rankings"][at], "verdict": whole["verdicts"][at]}
+    return found | {"estimates": whole["estimates"]}
 
 
 def write_page(

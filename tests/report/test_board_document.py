@@ -85,8 +85,9 @@ def shape(kind: type[Any]) -> Any:
 
 @cache
 def held(variable: str) -> Any:
-    """What may be read of a variable of a script."""
-    return shape(HOLDS[variable])
+    """What may be read of a variable of a script; ``board`` has what the reader chose to see."""
+    chosen = {"estimates": {"[]": {"[]": shape(Cell)}}, "ranking": shape(Ranking), "verdict": None}
+    return shape(HOLDS[variable]) | (chosen if variable == "board" else {})
 
 
 def read_paths(text: str, name: str) -> Iterator[list[str]]:

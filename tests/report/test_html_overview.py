@@ -20,7 +20,7 @@ from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
 from made_store import MadeRun, made_samples, put_run
 from mecat_runs import items, stored_run
-from report_pages import gathered_runs
+from report_pages import gathered_runs, shown_first
 
 SAMPLES = made_samples(40, categories=("sound", "music"))
 IDS = [one.id for one in SAMPLES]
@@ -41,7 +41,8 @@ def page_of(store: Store, runs: list[Run], folder: Path) -> str:
 
 
 def board_of(store: Store, runs: list[Run]) -> dict[str, Any]:
-    return board_document(store, gathered_runs(store, runs), "T").to_dict()
+    document = board_document(store, gathered_runs(store, runs), "T").to_dict()
+    return document | shown_first(document)
 
 
 def bold(board: dict[str, Any]) -> list[list[bool]]:

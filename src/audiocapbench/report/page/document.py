@@ -7,7 +7,7 @@ scripts of the pages read no field that is not declared here; a test compares bo
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, computed_field
+from pydantic import BaseModel, ConfigDict
 
 from audiocapbench.report.leaderboard.board import Ranking
 
@@ -188,19 +188,16 @@ class BoardDocument(DocumentPart):
     views: dict[str, CategoryView]
     anchors: dict[str, list[float | None]] = {}
 
-    @computed_field  # type: ignore[prop-decorator]
     @property
     def estimates(self) -> list[list[Cell | None]]:
         """Scores on everything, by scorer and model."""
         return self.views[""].estimates
 
-    @computed_field  # type: ignore[prop-decorator]
     @property
     def ranking(self) -> Ranking:
         """How the models rank by the headline, where that is known."""
         return next(iter(self.views[""].rankings[self.headline :]), Ranking())
 
-    @computed_field  # type: ignore[prop-decorator]
     @property
     def verdict(self) -> str:
         return next(iter(self.views[""].verdicts[self.headline :]), "")
