@@ -1,11 +1,12 @@
 """Formatting changes no score of our own metrics, and nothing else is lost by reading plainly."""
 
 import json
+import quopri
 from collections.abc import Callable
 from functools import cache, partial, reduce
 from textwrap import wrap
 from time import process_time
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import numpy as np
 import pytest
@@ -118,7 +119,15 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
     "JSON": lambda text: json.dumps({"caption": text}),
     "CSV": lambda text: '"{}"'.format(text.replace('"', '""')),
     "address": quote,
+    "address of a form": quote_plus,
+    "JSON within JSON": lambda text: json.dumps(json.dumps(text)),
+    "ASCII": ascii,
+    "bytes": lambda text: repr(text.encode()),
+    "mail": lambda text: quopri.encodestring(text.encode()).decode(),
     "quoted lines": lambda text: "\n".join(f"> {line}" for line in wrap(text, 20)),
+    "lines quoted twice": lambda text: "\r\n".join(f">> {line}" for line in wrap(text, 10)),
+    "lines of a comment": lambda text: "\n".join(f"// {line}" for line in wrap(text, 10)),
+    "lines of a table": lambda text: "\n".join(f"| {line}" for line in wrap(text, 20)),
     **{
         wrapping: wrapping.replace("@", "{}").format
         for wrapping in (
@@ -152,6 +161,16 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
             ),
             *("0:00 @", "0.0s - 10.0s: @", "(0-10s) @", "№1 @", "Caption no. 1: @", "English: @"),
             *("[EN] @", "// @", "@ ^_^", "@ <3", "@.¹"),
+            *("WEBVTT\n\n00:00.000 --> 00:10.000\n@", "(1/5) @", "@ (0:00-0:10)", "@ (score: 0.9)"),
+            *("What do you hear?\nA: @", "Option A: @", "One sentence: @", "<h2>Caption</h2>@"),
+            *("Based on the audio, here is the caption: @", "I think the caption is: @", "・@"),
+            *("<thinking>hm</thinking>@", "hm</think>@", "<|channel|>final<|message|>@<|return|>"),
+            *(
+                "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>@",
+            ),
+            *("[10s] @", "Caption_1: @", "Caption [1]: @", "<tt:p>@</tt:p>", "@ [2].", "@、", "@،"),
+            *("Absolutely! Here is a caption: @", "Below is the caption: @", "1 | @", "# @ \\\n"),
+            *("@<sup>1</sup>", '[quote="x"]@[/quote]', "@։", "@።", "@)", "[@", '{{"caption": "@"'),
         )
     },
 }
@@ -187,6 +206,54 @@ def test_words_that_a_mark_joins_are_words(mark: str) -> None:
 def test_a_line_through_or_under_letters_says_nothing(mark: str) -> None:
     text = "a dog barks loudly in a café"
     assert plain("".join(one + mark for one in text)) == text
+
+
+READ_WRONGLY = "A señor in a café shouts “olé”… – the crowd’s naïve Ünter ♪ song · ends 🐶"
+
+
+def misread(text: str, code: str) -> str:
+    """What its bytes in UTF-8 are as Latin-1, or by a page of Windows that leaves five to it."""
+    letters = (bytes([one]) for one in text.encode())
+    return "".join(one.decode(code, "ignore") or one.decode("latin-1") for one in letters)
+
+
+@pytest.mark.parametrize("code", ["latin-1", "cp1252"])
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize("case", [str.upper, str.lower, str.title, str])
+def test_text_that_was_read_by_the_wrong_code_is_read_again(
+    code: str, times: int, case: Callable[[str], str]
+) -> None:
+    for text in (READ_WRONGLY, f"“{READ_WRONGLY}”", *CAPTIONS):
+        made = case(reduce(misread, [code] * times, text))
+        assert plain(made) == plain(text)
+        assert plain(json.dumps(made)) == plain(text)
+
+
+def test_a_quotation_mark_that_was_half_lost_is_one() -> None:
+    assert plain(misread("“A dog barks”", "cp1252").replace("\x9d", "")) == "a dog barks"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "a man says “då” twice",
+            "she says “hyvää”… then “på”",
+            "«hej då» is said",
+            "“olé”… he says",
+        ),
+        *("a woman says “manhã”", "a boy’s “å” – and a girl’s “ð”", "an “ï” is heard"),
+    ],
+)
+def test_letters_of_other_languages_stay(text: str) -> None:
+    quoted = str.maketrans(dict.fromkeys("“”«»", '"') | {"’": "'", "–": "-"})
+    assert plain(text) == plain(text.translate(quoted))
+    assert all(one in plain(text) for one in text if one in "åäãéðï")
+
+
+@pytest.mark.parametrize("between", ["\n", "\r\n> ", "\n// ", "\\n", "<br>", "<BR />\n", "\n    "])
+def test_a_word_that_is_broken_at_its_hyphen_is_one(between: str) -> None:
+    assert plain(f'"A high-{between}pitched beep."') == "a high-pitched beep"
 
 
 def formatted(text: str, names: list[str]) -> str:

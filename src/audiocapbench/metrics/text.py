@@ -22,6 +22,12 @@ _ALIKE = {ord(one): mark for mark, every in read_lists(*_FILE)["alike"].items() 
 _QUOTES, _EMPHASIS = frozenset("\"'"), frozenset("*_`~")
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _FINAL = " .,;:!?|/\\=–—-•→"
+# The bytes that letters of Latin-1 and Windows, in any case, stand for behind the first of a sign.
+_BYTES = {
+    bytes([one]).decode(code, "replace").casefold(): one
+    for code in ("latin-1", "cp1252")
+    for one in range(0x80, 0xC0)
+}
 
 
 def plain(text: str) -> str:
@@ -58,7 +64,10 @@ def _plain(text: str) -> str:
 
 def _clean(text: str) -> str:
     """One layer less of what stands around the words."""
-    text = _FORMS["written"].sub("", unescape(text).encode("utf-8", "replace").decode("utf-8"))
+    text = unescape(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    while not text.isascii() and (read := _FORMS["misread"].sub(_read_again, text)) != text:
+        text = read
+    text = _FORMS["written"].sub("", text)
     text = normalize("NFKC", normalize("NFKC", text.translate(_ALIKE)).upper().casefold())
     text = _FORMS["control"].sub(" ", _FORMS["unseen"].sub("", text.translate(_ALIKE)))
     if _FORMS["cell"].fullmatch(text):
@@ -66,8 +75,10 @@ def _clean(text: str) -> str:
     text = _FORMS["picture"].sub(" ", text) if _FORMS["word"].search(text) else text
     text = _FORMS["heading"].sub(r"\1", _FORMS["tag"].sub(" ", text))
     text = _FORMS["fence"].sub(" ", " ".join(text.split()))
-    text = text if " " in text else _FORMS["joined"].sub(" ", unquote(text))
-    text = _FORMS["link"].sub(r"\1", _FORMS["coded"].sub(lambda one: chr(int(one[1], 16)), text))
+    text = text if " " in text else unquote(_FORMS["joined"].sub(" ", text))
+    text = _FORMS["bytes"].sub(lambda one: unquote(one[0].replace("=", "%")), text)
+    text = _FORMS["coded"].sub(lambda one: chr(int(one[one.lastindex or 0], 16)), text)
+    text = _FORMS["link"].sub(r"\1", text)
     # One that closes nothing is an apostrophe too.
     marked = _FORMS["opening"].search(text)
     text = _FORMS["apostrophe"].sub("'", text) if marked else text.replace("`", "'")
@@ -85,6 +96,14 @@ def _clean(text: str) -> str:
         text = " ".join(_FORMS["marks"].sub("", text).split())
     # Dashes and bullets are pauses once nothing is left around the words.
     return text if text != whole else _FORMS["item"].sub(lambda found: found[1] or ",", text)
+
+
+def _read_again(letters: re.Match[str]) -> str:
+    """The sign whose bytes in UTF-8 were read as these letters; a quotation mark if one is lost."""
+    text = letters[0].casefold()
+    lead = ord(text[0]) - 0x20 * (len(text) == 2)
+    sign = bytes([lead, *map(_BYTES.__getitem__, text[1:])])
+    return '"' if letters[1] else sign.decode("utf-8", "replace")
 
 
 def _unquoted(text: str) -> str:
@@ -105,6 +124,9 @@ def _unquoted(text: str) -> str:
     for one in "\"'":
         if len(places := _outside(one, text)) == 1:  # it has no other
             text = text[: places[0]] + text[places[0] + 1 :]
+    for start, end in _BRACKETS.items():
+        text = text if start in text else text.removesuffix(end)
+        text = text if end in text else text.removeprefix(start)
     return text.strip()
 
 
