@@ -249,7 +249,22 @@ def test_captions_of_another_clip_are_no_more_like_the_questions_than_those_of_o
         for c, apart, _ in question_margins(own | {"3": own["3"]._replace(annotation=mixed)}, 0)
     }
     assert min(found, key=found.__getitem__) == "3"
-    assert not list(question_margins({"0": own["0"], "1": own["1"]}, 0)), "too few to compare"
+
+
+def test_checks_that_compare_clips_are_not_run_on_few_and_that_is_said(
+    place: Path, merger: Merger
+) -> None:
+    heard(place)
+    merger.own = dict.fromkeys(range(6), lambda _n, _d, _again: "no")
+    merged(place, merger, "--repairs", "0")
+    said = json.loads(annotate(place, "check", "clips", "--clap", "none", "--json").stdout)
+    few = "6 annotations are left, and each is compared with 6 others"
+    assert said["not_run"] == {
+        "coherence": few,
+        "similarity": few,
+        "verified": "no second model is named",
+    }
+    assert "coherence (not run)" in {one["step"] for one in said["survival"]}
 
 
 def test_near_duplicates_are_found_and_the_first_stays() -> None:
@@ -286,7 +301,10 @@ def test_every_rejection_has_its_reason_and_is_counted_at_its_step(
     assert went["merged"] == went["confidence"] == went["domain"] == went["wording"] == 1
     assert went["near-duplicate"] == 1
     assert went["similarity (not run)"] == 0
-    assert said["not_run"] == {"similarity": "no audio-text encoder is named"}
+    assert said["not_run"] == {
+        "similarity": "no audio-text encoder is named",
+        "verified": "no second model is named",
+    }
     assert said["kept"] == said["survival"][-1]["left"] == 7
     assert set(said["rejected"]) == {"00.wav", "01.wav", "02.wav", "09.wav"}
     assert "parentheses" in said["rejected"]["02.wav"]
@@ -344,7 +362,7 @@ def test_clips_that_are_no_more_like_their_caption_than_like_others_go(
     assert kept["-1000"] == 12
     assert kept["1000"] == 0
     assert 0 < kept["0"] < 12
-    assert "above other captions, not" in next(iter(said["rejected"].values()))
+    assert "than like others (" in next(iter(said["rejected"].values()))
 
 
 @pytest.mark.parametrize("margin", ["nan", "inf", "-inf"])

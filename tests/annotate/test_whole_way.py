@@ -120,6 +120,24 @@ def test_what_none_would_survive_is_refused_before_anything_is_asked(
     assert merger.asked() == []
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--clap", "laoin", "did you mean 'laion'"),
+        ("--clap", "laion[", "is not an encoder"),
+        ("--verify", "nobody/such", "there is no model 'nobody/such'"),
+        ("--shares", "test=0", "is not NAME=SHARE"),
+    ],
+)
+def test_what_a_later_stage_would_refuse_is_refused_before_anything_is_heard_or_asked(
+    place: Path, merger: Merger, option: str, value: str, words: str
+) -> None:
+    done = whole(place, merger, option, value)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert (merger.asked(), expert_plugin.heard(place)) == ([], [])
+
+
 def test_the_books_add_up_after_any_change_of_the_folder(place: Path, merger: Merger) -> None:
     def written() -> tuple[dict[str, Any], list[dict[str, str]], str]:
         done = annotate(place, "split", "clips", "--out", "made", "--shares", "test=1", "--json")
@@ -130,7 +148,9 @@ def test_the_books_add_up_after_any_change_of_the_folder(place: Path, merger: Me
         left = [one["clip"] for one in rows if not one["went_at"]]
         assert len(left) == json.loads(done.stdout)["clips"]
         assert f"| all | {len(left)} |" in sheet
-        assert f"| similarity (not run) | {len(left)} | 0 |" in sheet
+        for check in ("similarity", "verified"):
+            assert f"| {check} (not run) | {len(left)} | 0 |" in sheet
+            assert f"- Check {check} was not run: no " in sheet
         return {one["clip"]: one["reason"] for one in rows if one["went_at"]}, rows, sheet
 
     assert whole(place, merger, "--shares", "test=1").returncode == 0

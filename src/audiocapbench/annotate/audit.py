@@ -12,6 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from audiocapbench.annotate.books import SIMILARITY
 from audiocapbench.annotate.split import key_of
 from audiocapbench.annotate.stage import Annotation, StageContext, StageResult, digest_of
 from audiocapbench.benchmarks.mecat.groups import CAPTION_CONTROLS
@@ -108,7 +109,7 @@ def disputed(
         evidence = heard[clip].document["evidence"]
         share, least = evidence.get("speech_share"), evidence["thresholds"]["speech_share"]
         near = 0.0 if share is None else max(0.0, 1 - abs(share - least) / max(least, 1e-9))
-        close = 1 / (1 + max(0.0, checked[clip].document.get("margin", 1e9)))
+        close = 1 / (1 + max(0.0, checked[clip].document["margins"].get(SIMILARITY, 1e9)))
         return -(len(merged[clip].conflicts) + near + close), clip
 
     return sorted(clips, key=doubt)
@@ -185,7 +186,9 @@ def _keep_verdicts(
     drawn = [is_so for clip, is_so in wrong.items() if not sheets[clip].document["doubtful"]]
     ends = clopper_pearson(sum(drawn), len(drawn)) if drawn else (None, None)
     document = {"rated": len(drawn), "below_basic": sum(drawn), "residual_ci": list(ends)}
-    known = ((checked[clip].document.get("margin"), bad) for clip, bad in wrong.items())
+    known = (
+        (checked[clip].document["margins"].get(SIMILARITY), bad) for clip, bad in wrong.items()
+    )
     margins = [(one, bad) for one, bad in known if one is not None]
     right = {limit: sum((one <= limit) == bad for one, bad in margins) for limit, _ in margins}
     fitted = max(right, key=right.__getitem__, default=None) if any(wrong.values()) else None

@@ -10,11 +10,11 @@ from audiocapbench.data.loose import list_audio
 from audiocapbench.files import encodable
 from audiocapbench.store.cache import STAGES
 
-COHERENCE, DUPLICATE, VERIFIED, SIMILARITY = KINDS = {
-    "coherence": "has captions that are no more like its questions than those of others are",
+DUPLICATE, COHERENCE, SIMILARITY, VERIFIED = KINDS = {
     "near-duplicate": "says nearly the same as another",
-    "verified": "has claims that the second model finds unsupported",
+    "coherence": "has captions that are no more like its questions than those of others are",
     "similarity": "is not more like its clip than like others",
+    "verified": "has claims that the second model finds unsupported",
 }
 """Checks of a clip beside others or by a model, and what is said of all that fail one."""
 

@@ -13,29 +13,27 @@ from audiocapbench.annotate.experts import plain_words
 from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.rules import ClipCase, broken_rules
 from audiocapbench.annotate.self_test import self_test
-from audiocapbench.annotate.stage import Annotation, StageContext, StageResult, prompt
+from audiocapbench.annotate.stage import StageContext, StageResult, prompt
 from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
-from audiocapbench.errors import AnnotationError, MetricError, ReplyError, check_known
+from audiocapbench.errors import MetricError, ReplyError
 from audiocapbench.files import digest
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
-from audiocapbench.metrics.clap import LAION, Cutting, load_encoder
+from audiocapbench.metrics.clap import Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
-from audiocapbench.metrics.clap.encoder import PACKAGES
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors
-from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import Model
-from audiocapbench.plugins import plugins
-from audiocapbench.store.cache import Finding, StageRecord
+from audiocapbench.store.cache import StageRecord
 
 _BLOCK, _OTHERS, _SHOWN, _MOST_READ = 1024, 6, 120, 32
 
 
 def check(
     context: StageContext,
-    clap: str | None = "laion",
+    clap: ScorerName | None = None,
     margin: float = 6.0,
     unit: Literal["points", "sd"] = "points",
     duplicate: float = 0.98,
@@ -45,51 +43,52 @@ def check(
     """Hold what was merged to the rules; by ``duplicate``, a cosine, captions are near-duplicates.
 
     A clip must be more like its caption than like six others by ``margin``, hundredths of a cosine
-    or standard deviations of the six: the paper says 6, and does not say of what.
+    or standard deviations of the six: the paper says 6, and does not say of what. A second model
+    is asked about what nothing else has rejected.
     """
-    encoders = [*LAION, *PACKAGES, *sorted(plugins("audio_text_encoders"))]
-    name = encoders[0] if clap is None else parse_name(clap, "an encoder").name
-    check_known("audio-text encoder", name, encoders, AnnotationError)
     merged, heard = context.merged(), context.passed("hear")
     said = context.findings({clip: heard[clip] for clip in merged})
-    share = float(context.settings["hear"].get("thresholds", {}).get("speech_share", 0.0))
-    captions = {clip: one.captions["long"][0] for clip, one in merged.items()}
-    cases = {
-        clip: ClipCase(
-            made, heard[clip].document["domain"], said[clip], share, heard[clip].document["about"]
-        )
-        for clip, made in merged.items()
-    }
+    share, cases = context.settings["hear"]["thresholds"]["speech_share"], dict[str, ClipCase]()
+    for clip, made in merged.items():
+        domain, about = (heard[clip].document[name] for name in ("domain", "about"))
+        cases[clip] = ClipCase(made, domain, said[clip], share, about)
     failed = {clip: broken_rules(case) for clip, case in cases.items()}
-    good = {clip: case for clip, case in cases.items() if not failed[clip]}
-    swapped, margins, not_run = dict[str, bool](), dict[str, float](), dict[str, str]()
+    margins: dict[str, dict[str, float]] = {clip: {} for clip in cases}
+    swapped, not_run = dict[str, bool](), dict[str, str]()
 
-    def left() -> dict[str, str]:
-        return {clip: captions[clip] for clip in merged if not failed[clip]}
+    def left() -> dict[str, ClipCase]:
+        return {clip: case for clip, case in cases.items() if not failed[clip]}
 
-    for clip, apart, wrong in question_margins(good, seed):
-        swapped[clip] = wrong <= 0
-        failed[clip] = {COHERENCE: [KINDS[COHERENCE]]} if apart <= 0 else {}
-    for clip, other in near_duplicates(left(), duplicate).items():
+    good = left()
+    for clip, other in near_duplicates(_captions(good), duplicate).items():
         failed[clip] = {DUPLICATE: [f"says nearly the same as {other}"]}
-    if verify:
-        asked = {clip: _claims_of(heard[clip], said[clip], merged[clip]) for clip in left()}
+    for name, least, compared in (
+        (COHERENCE, 0.0, question_margins),
+        (SIMILARITY, margin, partial(clap_margins, context, clap, unit)),
+    ):
+        try:
+            if len(left()) <= _OTHERS:
+                few = f"{len(left())} annotations are left"
+                raise MetricError(f"{few}, and each is compared with {_OTHERS} others")
+            for clip, apart, wrong in list(compared(left(), seed)):
+                swapped[clip] = swapped.get(clip, False) or wrong <= least
+                margins[clip][name] = apart
+                if apart <= least:
+                    failed[clip] = {name: [f"{KINDS[name]} ({apart:.2f} above, not {least:g})"]}
+        except MetricError as error:
+            not_run[name] = str(error)
+    if verify is None:
+        not_run[VERIFIED] = "no second model is named"
+    else:
+        asked = {clip: _claims_of(heard[clip], case) for clip, case in left().items()}
         for clip, claims in verified(context, verify, asked).items():
             failed[clip] = {VERIFIED: claims}
-    try:
-        for clip, apart, wrong in list(clap_margins(context, left(), clap, unit, seed)):
-            swapped[clip], margins[clip] = swapped.get(clip, False) or wrong <= margin, apart
-            if apart <= margin:
-                above = f"{apart:.2f} {unit} above other captions"
-                reason = f"clip and caption are alike by {above}, not {margin:g}"
-                failed[clip] = {SIMILARITY: [reason]}
-    except MetricError as error:
-        not_run[SIMILARITY] = str(error)
-    in_order = [_record(clip, why, margins.get(clip)) for clip, why in failed.items()]
-    settings: dict[str, Any] = {"clap": clap, "margin": margin, "unit": unit, "others": _OTHERS}
+    in_order = [_record(clip, why, margins[clip]) for clip, why in failed.items()]
     tried = self_test(list(good.values()), seed, list(swapped.values()))
-    settings |= {"duplicate": duplicate, "seed": seed, "not_run": not_run, "self_test": tried}
-    context.keep("check", in_order, settings | {"verify": verify and verify.name})
+    settings: dict[str, Any]
+    settings = {"clap": clap and str(clap), "margin": margin, "unit": unit, "others": _OTHERS}
+    settings |= {"duplicate": duplicate, "seed": seed, "verify": verify and verify.name}
+    context.keep("check", in_order, settings | {"not_run": not_run, "self_test": tried})
     kept = [one.clip for one in in_order if one.status == "ok"]
     levels = [one["difficulty"] for clip in kept for one in merged[clip].questions]
     document = {
@@ -103,9 +102,13 @@ def check(
     return StageResult(document, bool(kept))
 
 
-def _record(clip: str, failed: Mapping[str, list[str]], apart: float | None) -> StageRecord:
-    document = {"failed": failed} | ({} if apart is None else {"margin": apart})
+def _captions(cases: Mapping[str, ClipCase]) -> dict[str, str]:
+    return {clip: case.annotation.captions["long"][0] for clip, case in cases.items()}
+
+
+def _record(clip: str, failed: Mapping[str, list[str]], margins: dict[str, float]) -> StageRecord:
     words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
+    document = {"failed": failed, "margins": margins}
     return StageRecord(clip, "check", "rejected" if failed else "ok", document, words or None)
 
 
@@ -117,11 +120,11 @@ def difficulties(levels: Sequence[str]) -> dict[str, dict[str, float]]:
     }
 
 
-def _claims_of(heard: StageRecord, said: Mapping[str, Finding], made: Annotation) -> str:
-    findings, texts = clip_input(heard, said), {name: as_data(one) for name, one in made.texts()}
+def _claims_of(heard: StageRecord, case: ClipCase) -> str:
+    findings = clip_input(heard, case.said)
     told = {name: one for name, one in findings.items() if name != "meta_info"}
-    shown = {"findings": told, "annotation": texts}
-    return fill(prompt("verify")[0], **{name: json.dumps(one) for name, one in shown.items()})
+    texts = {name: as_data(one) for name, one in case.annotation.texts()}
+    return fill(prompt("verify")[0], findings=json.dumps(told), annotation=json.dumps(texts))
 
 
 def verified(context: StageContext, model: Model, asked: Mapping[str, str]) -> dict[str, list[str]]:
@@ -163,15 +166,7 @@ def question_margins(
 
     And how much more those of yet another are, which are not its own.
     """
-    if len(cases) <= _OTHERS:
-        return
-    texts = {clip: case.annotation.texts() for clip, case in cases.items()}
-    told = _means(
-        {clip: [text for name, text in own if "caption" in name] for clip, own in texts.items()}
-    )
-    asked = _means(
-        {clip: [text for name, text in own if "caption" not in name] for clip, own in texts.items()}
-    )
+    told, asked = _means(cases, of_captions=True), _means(cases, of_captions=False)
     domains = grouped((case.domain, clip) for clip, case in cases.items())
     for clip, words in asked.items():
         near = domains[cases[clip].domain]
@@ -181,9 +176,14 @@ def question_margins(
         yield clip, own - mean, wrong - mean
 
 
-def _means(texts: Mapping[str, Sequence[str]]) -> dict[str, Vectors]:
-    """The mean meaning of each clip's texts, less what all clips have in common."""
-    means = {clip: load().encode(own).mean(axis=0) for clip, own in texts.items()}
+def _means(cases: Mapping[str, ClipCase], *, of_captions: bool) -> dict[str, Vectors]:
+    """The mean meaning of each clip's captions or questions, less what all have in common."""
+    means = dict[str, Vectors]()
+    for clip, case in cases.items():
+        texts = [
+            text for name, text in case.annotation.texts() if ("caption" in name) == of_captions
+        ]
+        means[clip] = load().encode(texts).mean(axis=0)
     usual = np.mean(list(means.values()), axis=0)
     return {clip: one - usual for clip, one in means.items()}
 
@@ -195,18 +195,19 @@ def _drawn(pool: Iterable[str], clip: str, seed: int, most: int) -> list[str]:
 
 
 def clap_margins(
-    context: StageContext, captions: Mapping[str, str], clap: str | None, unit: str, seed: int
+    context: StageContext,
+    name: ScorerName | None,
+    unit: str,
+    cases: Mapping[str, ClipCase],
+    seed: int,
 ) -> Iterator[tuple[str, float, float]]:
     """How far each clip is more like its caption than like those of some others, by lot.
 
     And how far more like that of yet another, which is not its own.
     """
-    if clap is None:
+    if name is None:
         raise MetricError("no audio-text encoder is named")
-    if len(captions) <= _OTHERS:
-        left = f"{len(captions)} captions are left"
-        raise MetricError(f"{left}, and each is compared with {_OTHERS} others")
-    name, root = parse_name(clap), context.root
+    captions, root = _captions(cases), context.root
     encoder = load_encoder(name.name, name.options)
     watch = partial(context.progress, "clips compared")
     embedder = Embedder(encoder, Cutting(encoder.windows), store=context.store, progress=watch)

@@ -1,6 +1,7 @@
 """``audiocapbench annotate``: a benchmark from a folder of audio, stage by stage or all the way."""
 
 from collections.abc import Callable
+from functools import partial
 from inspect import Parameter, Signature, getdoc, signature
 from json import dumps
 from pathlib import Path
@@ -17,8 +18,9 @@ from audiocapbench.table import Table
 
 if TYPE_CHECKING:
     from audiocapbench.annotate.stage import StageContext, StageResult
-    from audiocapbench.engine import Asking
     from audiocapbench.models import Model
+
+    _Stage = Callable[[], StageResult]
 
 _WHOLE = "all"
 
@@ -43,7 +45,7 @@ annotate_app = add_group(
 )
 
 
-def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") -> None:
+def _add(*stages: Callable[..., "_Stage"], name: str = "", text: str = "") -> None:
     """Add a command that goes through stages, with the options of all of them; one of a single
     stage has its name and text. Whatever may ask models has the options of asking."""
     taken = [list(signature(one).parameters.values())[1:] for one in stages]
@@ -58,7 +60,6 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
         json: bool = False,
         **given: Any,
     ) -> None:
-        from audiocapbench.annotate.split import check_out, read_shares
         from audiocapbench.annotate.stage import StageContext
         from audiocapbench.cli.progress import Terminal
         from audiocapbench.engine.runner import AskContext
@@ -70,17 +71,13 @@ def _add(*stages: Callable[..., "StageResult"], name: str = "", text: str = "") 
             agree = lambda preview: host.agree([how.priced(preview)], how.budget)  # noqa: E731
             own: Any = {"store_url": session.store, "progress": host.advance, "agree": agree}
             settings = AskContext(**own, **vars(how))
-            # What is written wrongly is refused before the first stage.
-            if "shares" in given:
-                read_shares(given["shares"])
-                check_out(given["folder"], given["out"])
-            if "llm" in given:
-                _merging_model(settings, given["llm"], given["temperature"], given["max_tokens"])
-            context = StageContext(given["folder"], settings.store, settings)
+            context, begun = StageContext(given["folder"], settings.store, settings), []
+            # What is written wrongly is refused before the first stage begins.
+            for stage, parameters in zip(stages, taken, strict=True):
+                begun.append(stage(context, **{one.name: given[one.name] for one in parameters}))
             try:
-                for stage, parameters in zip(stages, taken, strict=True):
-                    arguments = {one.name: given[one.name] for one in parameters}
-                    results[stage.__name__[1:]] = made = stage(context, **arguments)
+                for stage, run in zip(stages, begun, strict=True):
+                    results[stage.__name__[1:]] = made = run()
                     if stage is _hear and len(stages) > 1 and not made.document["domains"]:
                         _show_hearing(made.document)
                         why = "so that none would survive; nothing was asked"
@@ -114,7 +111,7 @@ def _hear(
     sample: Annotated[int | None, Option(min=1)] = None,
     seed: int = 0,
     follow_links: bool = False,
-) -> "StageResult":
+) -> "_Stage":
     """Have experts hear every clip, and decide which of the eight domains it is of.
 
     Each clip is decoded once. An expert that lacks a package or a model is 'not run', with the
@@ -141,11 +138,14 @@ def _hear(
         model = create_model(describe, context.asking.model_settings(ModelOptions()))
         if model.contract.container == "none":
             raise ModelError(f"{describe} does not hear, so it cannot describe clips")
-    watch = lambda done, total: context.progress("clips found", done, total)  # noqa: E731
-    clips, unreadable = open_clips(
-        folder, sample=sample, seed=seed, follow_links=follow_links, progress=watch
-    )
-    return hear(context, clips, unreadable, panel, rules, model, sample)
+    watch = partial(context.progress, "clips found")
+    chosen: Any = {"sample": sample, "seed": seed, "follow_links": follow_links}
+
+    def run() -> "StageResult":
+        clips, unreadable = open_clips(folder, **chosen, progress=watch)
+        return hear(context, clips, unreadable, panel, rules, model, sample)
+
+    return run
 
 
 def _show_hearing(document: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ def _merge(
     repairs: Annotated[int, Option(min=0)] = 2,
     max_tokens: Annotated[int | None, Option(min=1)] = None,
     temperature: Annotated[float | None, Option(min=0)] = None,
-) -> "StageResult":
+) -> "_Stage":
     """Have a language model merge what experts said: six views in three wordings, five questions.
 
     It is asked with appendix D of the MECAT paper, word for word. A reply that breaks the contract
@@ -195,8 +195,8 @@ def _merge(
     """
     from audiocapbench.annotate.merge import merge
 
-    model = _merging_model(context.asking, llm, temperature, max_tokens)
-    return merge(context, model, repairs)
+    model = _text_model(context, llm, ModelOptions(temperature, max_tokens))
+    return partial(merge, context, model, repairs)
 
 
 def _show_merge(document: dict[str, Any]) -> None:
@@ -206,12 +206,10 @@ def _show_merge(document: dict[str, Any]) -> None:
     _say_reasons(document)
 
 
-def _merging_model(
-    asking: "Asking", llm: str, temperature: float | None, max_tokens: int | None
-) -> "Model":
+def _text_model(context: "StageContext", name: str, told: ModelOptions) -> "Model":
     from audiocapbench.models import create_model
 
-    return create_model(llm, asking.model_settings(ModelOptions(temperature, max_tokens)))
+    return create_model(name, context.asking.model_settings(told))
 
 
 def _check(
@@ -225,7 +223,7 @@ def _check(
     verify: str | None = None,
     self_test: bool = False,
     seed: int = 0,
-) -> "StageResult":
+) -> "_Stage":
     """Hold annotations to the rules; every rejection has its reason.
 
     Confidence, domain, claims that experts deny, transcripts, language, wording, titles,
@@ -243,13 +241,18 @@ def _check(
     """
     from audiocapbench.annotate.check import check
     from audiocapbench.annotate.self_test import below_bar
+    from audiocapbench.metrics.clap.encoder import encoder_name
 
-    encoder = None if clap == "none" else clap
-    second = verify and _merging_model(context.asking, verify, None, None)
-    result = check(context, encoder, margin, margin_unit, duplicate, seed, second or None)
-    if self_test:
-        result.document["below_bar"] = below_bar(result.document["self_test"])
-    return result._replace(whole=result.whole and not result.document.get("below_bar"))
+    encoder = None if clap == "none" else encoder_name(clap)
+    second = _text_model(context, verify, ModelOptions()) if verify else None
+
+    def run() -> "StageResult":
+        result = check(context, encoder, margin, margin_unit, duplicate, seed, second)
+        if self_test:
+            result.document["below_bar"] = below_bar(result.document["self_test"])
+        return result._replace(whole=result.whole and not result.document.get("below_bar"))
+
+    return run
 
 
 def _show_check(document: dict[str, Any]) -> None:
@@ -280,7 +283,7 @@ def _split(
     licence: str | None = None,
     accept_quality: bool = False,
     seed: int = 0,
-) -> "StageResult":
+) -> "_Stage":
     """Write what passed as datasets that 'run' takes, with a datasheet.
 
     No source is in two splits, and each has its share of every domain, as far as whole sources
@@ -293,15 +296,21 @@ def _split(
         licence (TEXT): Licence of the clips, for the datasheet.
         accept_quality: Publish although the checks catch too few planted errors.
     """
-    from audiocapbench.annotate.split import read_shares, split
+    from audiocapbench.annotate.split import check_out, read_shares, split
     from audiocapbench.files import write_file
     from audiocapbench.report.datasheet import datasheet
 
-    how: Any = {"name": name, "accept_quality": accept_quality, "seed": seed}
-    result = split(context, out, read_shares(shares), **how)
-    if result.whole:
-        write_file(out / "DATASHEET.md", datasheet(context, out, licence))
-    return result
+    check_out(folder, out)
+    parts = read_shares(shares)
+
+    def run() -> "StageResult":
+        how: Any = {"name": name, "accept_quality": accept_quality, "seed": seed}
+        result = split(context, out, parts, **how)
+        if result.whole:
+            write_file(out / "DATASHEET.md", datasheet(context, out, licence))
+        return result
+
+    return run
 
 
 def _show_split(document: dict[str, Any]) -> None:

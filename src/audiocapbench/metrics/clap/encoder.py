@@ -20,6 +20,7 @@ from audiocapbench.errors import MetricError, check_known
 from audiocapbench.metrics.clap.laion import load_laion, yes_no
 from audiocapbench.metrics.clap.windows import PRESETS, Windows
 from audiocapbench.metrics.encoders.encoder import Vectors, choose_device, fingerprint
+from audiocapbench.metrics.names import ScorerName, parse_name
 from audiocapbench.plugins import plugin_failures, plugins
 
 LAION = {
@@ -90,6 +91,14 @@ def identity(encoder: AudioTextEncoder) -> str:
     return f"{encoder.name}@{encoder.fingerprint}"
 
 
+def encoder_name(text: str) -> ScorerName:
+    """Read an encoder's name with its options; MetricError where there is none of that name."""
+    found, known = parse_name(text, "an encoder"), (*LAION, *PACKAGES)
+    own = sorted(plugins("audio_text_encoders"))
+    check_known("audio-text encoder", found.name, (*known, *own), MetricError)
+    return found
+
+
 def load_encoder(
     name: str, options: Mapping[str, str] | None = None, device: str = "auto"
 ) -> AudioTextEncoder:
@@ -118,8 +127,7 @@ def load_encoder(
 
 def _load_plugin(name: str, options: dict[str, str], device: str) -> AudioTextEncoder:
     points, what = plugins("audio_text_encoders"), f"audio-text encoder {name!r}"
-    if name not in points:
-        check_known("audio-text encoder", name, [*LAION, *PACKAGES, *sorted(points)], MetricError)
+    encoder_name(name)
     with plugin_failures(f"{what}: its plug-in {points[name].value}", MetricError):
         encoder = points[name].load()(options, device)
     if not isinstance(encoder, AudioTextEncoder) or not isinstance(encoder.windows, Windows):
