@@ -15,11 +15,11 @@ from audiocapbench.report.compare.result import (
     LONGEST_IN_A_FILE,
     ComparisonResult,
     Difference,
+    pair_verdict,
 )
-from audiocapbench.report.leaderboard.build import build_leaderboard
+from audiocapbench.report.leaderboard.build import board_verdict, build_leaderboard
 from audiocapbench.report.page.report_data import gather, stored_tables, summaries_of
 from audiocapbench.report.runs import run_tables
-from audiocapbench.report.verdict import board_verdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.stats import Interval
 from audiocapbench.stats.multiple import Correction
@@ -365,10 +365,10 @@ def test_a_paragraph_for_a_paper_has_all_that_a_reader_asks_for(store: Store) ->
 
 def test_a_verdict_does_not_show_an_interval_that_speaks_against_it() -> None:
     """Corrected for other rows, a test may leave open what an interval of one alone does not."""
-    about = {"p": 0.08, "visible": 0.05, "about": "80 samples"}
     for low, shown in ((-0.01, ", -0.010 to +0.070"), (0.01, "")):
-        ends = Interval(low, 0.07)
-        said = pair_verdict(Scorer("rouge_l"), "AB", 0.03, interval=ends, **about)  # type: ignore[arg-type]
+        row = Difference(Scorer("rouge_l"), "all", 80, 0.4, 0.43, 0.03, Interval(low, 0.07))
+        row.p_adjusted, row.detectable = 0.08, 0.05
+        said = pair_verdict("AB", row, "one test")
         assert f"on 80 samples (+0.030{shown}, p = 0.080, one test)" in said.words
         assert said.best is None
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from audiocapbench.report.verdict import PairVerdict, pair_verdict
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.signature import Signature
-from audiocapbench.stats import Interval
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
 from audiocapbench.stats.bootstrap import SWAPS
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.stats.power import ALPHA, POWER
@@ -57,6 +56,13 @@ class Difference:
         return f"{self.clips if self.unit == 'clips' else self.n:,} {self.unit}"
 
 
+class PairVerdict(NamedTuple):
+    """A sentence, and the place of the one that it calls better, if any."""
+
+    words: str
+    best: int | None = None
+
+
 @dataclass(frozen=True, repr=False)
 class ComparisonResult(Result):
     """Two runs side by side, on so many ``common`` samples that mean the same in both.
@@ -92,19 +98,9 @@ class ComparisonResult(Result):
         """What is known by the headline."""
         if self.race:
             return PairVerdict(self.race)
-        one = self.differences[0]
-        return pair_verdict(
-            one.scorer,
-            self.names,
-            one.difference,
-            interval=one.ci,
-            p=one.p_adjusted,
-            visible=one.detectable,
-            about=one.about,
-            tests=f"{self.correction.words}, {self.compared} tests"
-            if self.compared > 1
-            else "one test",
-        )
+        several = f"{self.correction.words}, {self.compared} tests"
+        tests = several if self.compared > 1 else "one test"
+        return pair_verdict(self.names, self.differences[0], tests)
 
     def tables(self) -> list[Table]:
         if self.more:
@@ -168,6 +164,31 @@ class ComparisonResult(Result):
             )
         signed = {str(one) for each in self.every for one in each.signatures.values()}
         return " ".join([*said, f"Signatures: {'; '.join(sorted(signed))}."])
+
+
+def pair_verdict(names: Sequence[str], row: Difference, tests: str) -> PairVerdict:
+    """What is known of two models by a score; ``tests`` is what its p is corrected for."""
+    (first, second), label, about = names, row.scorer.label, row.about
+    difference, p, interval = row.difference, row.p_adjusted, row.ci
+    if difference is None or p is None:
+        few = f"too few samples for a test, which takes {FEWEST_FOR_INTERVAL}"
+        return PairVerdict(f"{first} and {second} were not tested by {label} on {about}: {few}.")
+    form = f".{row.scorer.digits}f"
+    if p < ALPHA and difference:
+        best, worst = (second, first) if difference > 0 else (first, second)
+        ends = interval if difference > 0 or interval is None else (-interval[1], -interval[0])
+        span = "" if ends is None else f"{ends[0]:{form}} to {ends[1]:{form}}, "
+        by = f"by {abs(difference):{form}} ({span}{p_words(p)}, {tests})"
+        words = f"{best} beats {worst} {by} in {label} on {about}."
+        return PairVerdict(words, int(difference > 0))
+    span = ""  # one that is not corrected may leave out the 0 that the corrected test cannot
+    if interval is not None and interval[0] <= 0 <= interval[1]:
+        span = f", {interval[0]:+z{form}} to {interval[1]:+z{form}}"
+    known = f"{difference:+z{form}}{span}, {p_words(p)}, {tests}"
+    words = f"{first} and {second} cannot be told apart by {label} on {about} ({known})"
+    if row.detectable:
+        words += f"; a difference above {row.detectable:{form}} would have been seen ({POWER:.0%})"
+    return PairVerdict(f"{words}.")
 
 
 def _found(row: Difference) -> str:

@@ -37,7 +37,6 @@ from audiocapbench.report.leaderboard.board import (
     way_of,
 )
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
-from audiocapbench.report.verdict import board_verdict
 from audiocapbench.scores.compute import ALL, GroupKey, category
 from audiocapbench.scores.departures import departures, in_full
 from audiocapbench.scores.estimate import Scorer, counted, default_scorer, without_plugin
@@ -46,6 +45,8 @@ from audiocapbench.scores.table import RunTable, TableReader, keep_estimates, la
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats.multiple import Correction
 from audiocapbench.store import Run, Store
+
+_MOST_NAMED = 3
 
 
 def ranking_scorer(metric: str | None, judge: str | None) -> Scorer | None:
@@ -246,6 +247,42 @@ def verdict_of(
     return board_verdict(
         scorer, ranked, better, about=about, tests=tests, untested=ranking.untested
     )
+
+
+def board_verdict(
+    scorer: Scorer,
+    ranked: Sequence[str],
+    better: Sequence[tuple[int, int]],
+    *,
+    about: str,
+    tests: str = "",
+    untested: str | None = None,
+) -> str:
+    """What is known of models in the order of their ranks, from pairs of whom the first is better.
+
+    The first is said to beat, or to lead, only those that ``tests`` tell from it.
+    """
+    if len(ranked) < 2:
+        return ""
+    if untested is not None:
+        return f"{ranked[0]} has the highest {scorer.label} on {about}. {untested}"
+    beaten = {second for first, second in better if first == 0}
+    level = [name for place, name in enumerate(ranked) if place and place not in beaten]
+    if not level:
+        others = f"the other {len(ranked) - 1}" if len(ranked) > 2 else ranked[1]
+        return f"{ranked[0]} beats {others} in {scorer.label} on {about}."
+    how = f" ({tests})" if tests and len(ranked) > 2 else ""
+    if not better:
+        them = f"The {len(ranked)} models" if len(ranked) > 2 else " and ".join(ranked)
+        return f"{them} cannot be told apart by {scorer.label} on {about}{how}."
+    first = f"leads in {scorer.label}" if beaten else f"has the highest {scorer.label}"
+    return f"{ranked[0]} {first} on {about}; {_names(level)} may be as good{how}."
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) > _MOST_NAMED:
+        return f"{', '.join(names[: _MOST_NAMED - 1])} and {len(names) - _MOST_NAMED + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _with_published(
