@@ -70,8 +70,8 @@ def _rated_groups(
             "mean": ValueWithInterval(
                 float(values.mean()), mean_interval(values[:, np.newaxis], first_column)
             ),
-            "at_least_baseline": _share(values >= baseline),
-            "lowest": _share(values == every.min()),
+            "at_least_baseline": share_of(values >= baseline),
+            "lowest": share_of(values == every.min()),
             "rank_biserial": _effect(partial(effects.rank_biserial, baseline=baseline), values),
             "cohens_d": _effect(partial(effects.cohens_d, baseline=baseline), values),
             "p": effects.signed_rank_p(values, baseline),
@@ -211,7 +211,7 @@ def win_report(
         answers = [one.answer for one in pairs if name in (_ALL, one.type)]
         wins = np.array([one == 0 for one in answers if one is not None], dtype=bool)
         row = {"pairs": name, "n": len(wins), "undecided": len(answers) - len(wins)}
-        rows.append(row | {"first_wins": _share(wins)})
+        rows.append(row | {"first_wins": share_of(wins)})
     scored = _scored(sided, metrics) if metrics else []
     columns = ("pairs", "n", "undecided", Column("first_wins", form="%"))
     how_often = "How often people prefer the first caption (Wilson's intervals)"
@@ -309,8 +309,8 @@ def _effect(effect: Callable[..., float | None], *groups: FloatArray) -> ValueWi
     return ValueWithInterval(effect(*groups), effects.effect_interval(effect, *groups))
 
 
-def _share(hits: Any) -> ValueWithInterval:
-    count, total = int(hits.sum()), len(hits)
+def share_of(hits: Any) -> ValueWithInterval:
+    count, total = int(sum(hits)), len(hits)
     return ValueWithInterval(*((count / total, wilson(count, total)) if total else (None, None)))
 
 
@@ -327,7 +327,7 @@ def audit_report(context: "StageContext", people: Sequence[str]) -> Findings:
     if ratings:
         every = np.array([np.mean(values) for values in ratings.values()])
         rows: list[Row] = [
-            {"annotations": name, "n": len(every), "share": _share(hits)}
+            {"annotations": name, "n": len(every), "share": share_of(hits)}
             for name, hits in (
                 ("rejected: below a basic match (3)", every < BASIC),
                 ("no match (1)", every == 1),

@@ -22,13 +22,12 @@ from audiocapbench.meta.pairs import by_votes
 from audiocapbench.meta.votes import project_pairs
 from audiocapbench.report.beside_people import beside_people
 from audiocapbench.report.page.html import joined
-from audiocapbench.report.ratings import agreement_row, win_report
+from audiocapbench.report.ratings import agreement_row, share_of, win_report
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats.correlation import Coefficient
-from audiocapbench.stats.shares import wilson
 from audiocapbench.store import Store
 from audiocapbench.store.ratings import ADMINISTRATOR, Rating, RatingLoad, RatingReceipt
-from audiocapbench.table import Column, Row, Table, ValueWithInterval
+from audiocapbench.table import Column, Row, Table
 from audiocapbench.web.rating.items import LoadedItems, export_ratings, load_items, playable
 from audiocapbench.web.rating.project import KINDS, RatingError, RatingProject
 from audiocapbench.web.server import Route, answered, bare_app, bearer, fixed
@@ -281,51 +280,33 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
     ordinary = [one for one in said if not items[one.item].gold]
     counts = Counter(one.item for one in ordinary)
     asked = [key for key, one in items.items() if not one.gold]
-    people, rows, kind = [], list[Row](), KINDS[project.kind]
+    rows, kind = list[Row](), KINDS[project.kind]
     for name in project.people:
         own = [one for one in said if one.person == name]
         tried = [(items[one.item].gold, one.answer) for one in own if items[one.item].gold]
-        hits = sum(kind.is_right(gold, answer) for gold, answer in tried)
-        seconds = round(median(one.took_s for one in own), 1) if own else None
-        person = {"person": name, "ratings": len(own) - len(tried), "seconds": seconds}
-        last = max((one.rated_at for one in own), default=None)
-        person |= {"last": last, "gold": len(tried), "gold_right": hits}
-        interval = wilson(hits, len(tried)) if tried else None
-        people.append(person)
-        share = ValueWithInterval(hits / len(tried) if tried else None, interval)
-        when = (last or "–")[:16].replace("T", " ")
-        rows.append(person | {"share": share, "last": when})
-    agreement = [
-        agreement_row(name, [(one.item, one.person, one.answer[name]) for one in ordinary])
-        for name in kind.dimensions
-    ]
-    agreed = [
-        {"what": row["dimension"], "items": row["items"]}
-        | {name: Coefficient(row[name], row[f"{name}_ci"]) for name in ("alpha", "kappa")}
-        for row in agreement
-    ]
+        row: Row = {"person": name, "ratings": len(own) - len(tried), "gold": len(tried)}
+        row["share"] = share_of([kind.is_right(gold, answer) for gold, answer in tried])
+        row["seconds"] = round(median(one.took_s for one in own), 1) if own else None
+        last = max((one.rated_at for one in own), default="–")
+        rows.append(row | {"last": last[:16].replace("T", " ")})
+    agreed = []
+    for name in kind.dimensions:
+        given = [(one.item, one.person, one.answer[name]) for one in ordinary]
+        row = agreement_row(name, given)
+        known = {one: Coefficient(row[one], row[f"{one}_ci"]) for one in ("alpha", "kappa")}
+        agreed.append({"what": name, "items": row["items"], **known})
     looks = [Column("what"), Column("alpha", "Krippendorff’s α", ".2f")]
     looks += [Column("kappa", "Fleiss’ κ", ".2f"), Column("items", "items rated by several")]
-    columns = [Column("person"), Column("ratings"), Column("share", "gold right", "%")]
+    columns = [*map(Column, ("person", "ratings", "gold")), Column("share", "gold right", "%")]
     columns += [Column("seconds", "seconds each"), Column("last", "last, UTC", align="right")]
-    complete = sum(counts[key] >= project.each for key in asked)
-    wanted = len(asked) * project.each if desk.ends else None
     so_far = counted(len(ordinary), "vote")
-    if wanted is not None:
-        of = f"{counted(wanted, 'rating')}; {complete:,} of {counted(len(asked), 'item')} done"
-        so_far = f"{len(ordinary):,} of {of}"
+    if desk.ends:
+        complete = sum(counts[key] >= project.each for key in asked)
+        wanted, whole = counted(len(asked) * project.each, "rating"), counted(len(asked), "item")
+        so_far = f"{len(ordinary):,} of {wanted}; {complete:,} of {whole} done"
     tables = [Table("Agreement", agreed, looks, [_AGREEMENT]), Table("People", rows, columns)]
-    return {
-        "name": project.name,
-        "kind": project.kind,
-        "ratings": len(ordinary),
-        "wanted": wanted,
-        "complete": complete,
-        "agreement": agreement,
-        "people": people,
-        "so_far": so_far,
-        "tables": [one.texts() for one in (*desk.standing(), *tables)],
-    }
+    shown = [one.texts() for one in (*desk.standing(), *tables)]
+    return {"name": project.name, "kind": project.kind, "so_far": so_far, "tables": shown}
 
 
 def _refusal(error: Exception) -> tuple[int, dict[str, Any]]:
