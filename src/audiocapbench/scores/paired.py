@@ -129,11 +129,7 @@ class PairedScores:
     def alike(self) -> Hashable:
         """Pairs for which this is the same are of the same samples, and added up in one way."""
         samples = self.group.clips, self.here.tobytes(), id(self.group.aggregation)
-        return *samples, self.scorer.aggregate, self.as_zero, self.table.shape, self.bounds
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return min(self.scorer.min_value, 0.0), self.scorer.max_value
+        return *samples, self.scorer.aggregate, self.as_zero, self.table.shape
 
     @property
     def aggregate(self) -> Aggregate:
@@ -161,11 +157,12 @@ class PairedScores:
 
 class Together(NamedTuple):
     """Pairs that are added up alike, by their places, and one of them: their statistics are of
-    shape (samples, pairs, 2, k), the second run's first."""
+    shape (samples, pairs, 2, k), the second run's first. Of each pair scores have ``bounds``."""
 
     places: list[int]
     sides: FloatArray
     one: PairedScores
+    bounds: tuple[FloatArray, FloatArray]
 
     @property
     def added(self) -> FloatArray:
@@ -191,7 +188,10 @@ def together(pairs: Sequence[PairedScores]) -> Iterator[Together]:
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
             tables = np.stack([pairs[place].table for place in some], axis=1)
-            yield Together(some, tables[:, :, ::-1], one)
+            scorers = [pairs[place].scorer for place in some]
+            least = np.array([min(own.min_value, 0.0) for own in scorers])
+            most = np.array([own.max_value for own in scorers])
+            yield Together(some, tables[:, :, ::-1], one, (least, most))
 
 
 def p_values(pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS) -> list[float]:
@@ -204,7 +204,8 @@ def p_values(pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS) -> li
         made, own = some.one.aggregate, some.one.clusters
         values = bootstrap.permutation_tests(left, right, made, rounds=rounds, clusters=own)
         if (sure := values < power.ALPHA).any():
-            sides, bounds = (left[:, sure], right[:, sure]), some.one.bounds
+            sides = left[:, sure], right[:, sure]
+            bounds = some.bounds[0][sure], some.bounds[1][sure]
             values[sure] = bootstrap.guarded(
                 values[sure], *sides, made, bounds=bounds, clusters=own
             )

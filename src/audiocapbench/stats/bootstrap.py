@@ -23,6 +23,7 @@ from audiocapbench.stats.units import (
     FloatArray,
     Interval,
     Units,
+    distinct,
     is_enough,
     ordered,
     units_of,
@@ -50,7 +51,7 @@ class Resampling(TypedDict, total=False):
     rounds: int
     seed: int
     clusters: Clusters
-    bounds: tuple[float, float]  # the least and the most of a score, which no interval leaves
+    bounds: tuple[Any, Any]  # the least and the most of a score, which no interval leaves
     most: float  # as how many independent samples all count at the most, where they are weighted
     room: tuple[Any, Any]  # the worst and the best that a sample nobody has seen may well have
     # The score is made of shares, as F1 and a weighted sum of shares are: its interval is that of a
@@ -98,10 +99,9 @@ def own_scores(statistics: FloatArray, aggregate: Aggregate) -> FloatArray:
 def intervals(units: Units, aggregate: Aggregate, **how: Unpack[Resampling]) -> _Ends:
     """Intervals of many scores at once (n, ..., k), none taken for a share; infinite for none."""
     score = aggregate(units.means[np.newaxis])[0]
-    low, high = (
-        np.quantile(scores, place, axis=0, method="inverted_cdf")
-        for scores, place in zip(_rounds(units, aggregate, how), (1 - TAIL, TAIL), strict=True)
-    )
+    lows, highs = map(np.concatenate, zip(*_rounds(units, aggregate, how), strict=True))
+    low = np.quantile(lows, 1 - TAIL, axis=0, method="inverted_cdf")
+    high = np.quantile(highs, TAIL, axis=0, method="inverted_cdf")
     least, most = how.get("bounds", (-np.inf, np.inf))
     if (room := how.get("room")) is not None:
         unseen = 1 - (1 - LEVEL) ** (1 / units.effective)
@@ -111,25 +111,21 @@ def intervals(units: Units, aggregate: Aggregate, **how: Unpack[Resampling]) -> 
     return np.minimum(np.maximum(low, least), score), np.maximum(np.minimum(high, most), score)
 
 
-def _rounds(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
+def _rounds(units: Units, aggregate: Aggregate, how: Resampling) -> Iterator[_Ends]:
     """Scores (rounds, ...) of units weighted at random and one more, the worst and the best that
     nobody has seen yet: for means Gaffke's (2005), and for shares Clopper's and Pearson's."""
     rounds, seed = how.get("rounds", ROUNDS), how.get("seed", SEED)
     worst, best = _unseen(units, aggregate, how)
     every = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes])
-    table, places = _distinct(every)
-    lows, highs = [], []
-    count = len(table) + 1
+    columns, places = distinct(every)
+    count = len(every) + 1
     few = rounds * count <= _MOST_KEPT
     for weights in _kept_weights(rounds, count, seed) if few else _weights(rounds, count, seed):
-        sums = weights[:, 1:] @ table
-        means = (sums / sums[:, places[-1:]])[:, places[:-1]]
-        means = means.reshape(len(sums), *units.sums.shape[1:])
-        scores = aggregate(means)
+        sums = columns @ weights[:, 1:].T
+        means = (sums / sums[places[-1]])[places[:-1]].reshape(*units.sums.shape[1:], -1)
+        scores = aggregate(np.moveaxis(means, -1, 0))
         share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
-        lows.append(scores + share * (worst - scores))
-        highs.append(scores + share * (best - scores))
-    return np.concatenate(lows), np.concatenate(highs)
+        yield scores + share * (worst - scores), scores + share * (best - scores)
 
 
 def _weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
@@ -144,14 +140,6 @@ def _kept_weights(rounds: int, count: int, seed: int) -> list[FloatArray]:
     return list(_weights(rounds, count, seed))
 
 
-def _distinct(table: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Columns that differ, and which of them each column is: pairs of few systems share theirs."""
-    seen: dict[bytes, int] = {}
-    columns = np.ascontiguousarray(table.T)
-    places = np.array([seen.setdefault(one.tobytes(), len(seen)) for one in columns], np.int64)
-    return columns[np.unique(places, return_index=True)[1]].T, places
-
-
 def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     """The worst and the best unit to reckon with: the least of scores that begin at 0, as failures
     have, and otherwise the most extreme one, further out on the longer side where there are few."""
@@ -161,7 +149,7 @@ def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
     worst = score + least + np.minimum(longer, 0.0)
     best = score + most + np.maximum(longer, 0.0)
     low, high = how.get("bounds", (-np.inf, np.inf))
-    if low >= 0:
+    if np.all(low >= 0):
         worst = np.minimum(score + least, low)
         # Where samples differ by more than they score, most of a long tail may be unseen.
         is_long = influence.std(axis=0) > _LONG * score
@@ -207,21 +195,22 @@ def permutation_tests(
     # A move is a system's sum less another's: of many pairs of few systems each is added up once.
     sides = np.stack([second, first], axis=1)
     sums = units_of(sides / len(first), clusters).sums
-    flat, places = _distinct(sums.reshape(len(sums), -1))
+    columns, places = distinct(sums.reshape(len(sums), -1))
     seen = np.abs(aggregate(base[np.newaxis])[0] - aggregate(other[np.newaxis])[0])
     # Sums in another order differ in their last digits; equal differences must still count.
     enough = seen * (1 - 1e-9) - 1e-13
     hits, done = np.zeros(len(seen)), 0
-    countable = len(flat) < 63 and 2 ** len(flat) <= rounds + 1
+    count = len(sums)
+    countable = count < 63 and 2**count <= rounds + 1
     if countable:
-        blocks = iter([np.arange(2 ** len(flat))[:, np.newaxis] >> np.arange(len(flat)) & 1])
+        blocks = iter([np.arange(2**count)[:, np.newaxis] >> np.arange(count) & 1])
     else:
         sizes = [min(_SWAPS_AT_ONCE, rounds - start) for start in range(0, rounds, _SWAPS_AT_ONCE)]
         draw = np.random.default_rng(seed)
-        blocks = (draw.integers(0, 2, (size, len(flat)), dtype=np.int8) for size in sizes)
+        blocks = (draw.integers(0, 2, (size, count), dtype=np.int8) for size in sizes)
     for swapped in blocks:
-        added = (swapped.astype(np.float64) @ flat)[:, places].reshape(-1, 2, *base.shape)
-        moved = added[:, 0] - added[:, 1]
+        added = (columns @ swapped.T.astype(np.float64))[places].reshape(2, *base.shape, -1)
+        moved = np.moveaxis(added[0] - added[1], -1, 0)
         hits += (np.abs(aggregate(base + moved) - aggregate(other - moved)) >= enough).sum(axis=0)
         done += len(swapped)
     return hits / done if countable else (hits + 1) / (done + 1)
@@ -302,13 +291,14 @@ def difference_intervals(
     flat = ordered(Units(added, units.sizes), keys)
     low, high = intervals(flat, _difference(aggregate), **how)
     low, high = np.where(turned, -high, low), np.where(turned, -low, high)
-    for place in range(len(scores)) if bounds is not None else ():
-        sides_of = zip(own[:, place].T, scores[place].tolist(), strict=True)
-        right, other = (hits_of(*one, bounds) for one in sides_of)
-        if bounds is not None and right is not None and other is not None:
-            wins, losses = np.maximum(right - other, 0), np.maximum(other - right, 0)
+    if bounds is not None:
+        are_shares = _are_hits(own, scores, bounds)
+        for place in np.flatnonzero(are_shares):
+            gained = own[:, place, 0] - own[:, place, 1]
+            wins, losses = (np.where(one > 0, 1.0, 0.0) for one in (gained, -gained))
             found = paired_difference(units_of(wins, clusters), units_of(losses, clusters))
-            low[place], high[place] = (bounds[1] * end for end in found)
+            low[place], high[place] = found
+        low, high = (np.where(are_shares, bounds[1] * end, end) for end in (low, high))
     known = np.isfinite(low) & np.isfinite(high)
     ends = np.stack(agreeing(low, high, scores[:, 0] - scores[:, 1], p), axis=1).tolist()
     return [Interval(*one) if is_known else None for one, is_known in zip(ends, known, strict=True)]
@@ -320,7 +310,7 @@ def guarded(
     second: FloatArray,
     aggregate: Aggregate,
     *,
-    bounds: tuple[float, float],
+    bounds: tuple[Any, Any],
     clusters: Clusters = None,
 ) -> FloatArray:
     """P-values of differences, none smaller than intervals allow: swaps of what was seen know
@@ -329,18 +319,26 @@ def guarded(
     Of shares, whose failures are all there is to see, they stay as they are.
     """
     sides = np.stack([first, second], axis=2)
-    own, means = own_scores(sides, aggregate), aggregate(sides.mean(axis=0))
-    are_hits = np.isin(own, bounds).all(axis=(0, 2)) & (bounds[0] == 0)
-    are_hits &= (np.abs(own.mean(axis=0) - means) <= 1e-9 * bounds[1]).all(axis=1)
+    means = aggregate(sides.mean(axis=0))
+    are_hits = _are_hits(own_scores(sides, aggregate), means, bounds)
     units = units_of(sides.reshape(*sides.shape[:2], -1), clusters)
     score, how = means[:, 0] - means[:, 1], _apart(bounds, *means.T)
-    lows, highs = _rounds(units, _difference(aggregate), how | Resampling(rounds=SWAPS))
-    reached = np.where(score > 0, (lows <= 0).mean(axis=0), (highs >= 0).mean(axis=0))
+    reached = np.zeros(len(score))
+    for lows, highs in _rounds(units, _difference(aggregate), how | Resampling(rounds=SWAPS)):
+        reached += np.where(score > 0, lows <= 0, highs >= 0).sum(axis=0) / SWAPS
     end = np.where(score > 0, *how["room"])
     # A failure undoes a difference only where it is worse than its opposite.
     unseen = np.divide(-end, score - end, out=np.zeros_like(score), where=end * score < 0)
     least = np.maximum(2 * reached, unseen**units.effective)
     return np.where(are_hits, p, np.maximum(p, np.minimum(least, 1.0)))
+
+
+def _are_hits(own: FloatArray, scores: FloatArray, bounds: tuple[Any, Any]) -> NDArray[np.bool_]:
+    """Of which pairs both sides are shares: what ``hits_of`` asks, of all at once."""
+    least, most = (np.reshape(one, (-1, 1)) for one in bounds)
+    are_hits = ((own == least) | (own == most)).all(axis=0) & (least == 0)
+    are_hits &= np.abs(own.mean(axis=0) - scores) <= 1e-9 * most
+    return np.asarray(are_hits.all(axis=1))
 
 
 def agreeing(low: ArrayLike, high: ArrayLike, difference: ArrayLike, p: ArrayLike) -> _Ends:
@@ -356,10 +354,10 @@ def agreeing(low: ArrayLike, high: ArrayLike, difference: ArrayLike, p: ArrayLik
     )
 
 
-def _apart(bounds: tuple[float, float], first: Any, second: Any) -> Resampling:
+def _apart(bounds: tuple[Any, Any], first: Any, second: Any) -> Resampling:
     """What is known of a difference of scores: either may fail where the other does as ever, and of
     likenesses below 0 a failure has 0."""
-    failed, width = max(bounds[0], 0.0), bounds[1] - bounds[0]
+    failed, width = np.maximum(bounds[0], 0.0), np.subtract(bounds[1], bounds[0])
     return {"bounds": (-width, width), "room": (failed - second, first - failed)}
 
 
@@ -397,7 +395,8 @@ def one_sided(
         return OneSided(1.0, 1.0)
     score = float(aggregate(units.means[np.newaxis])[0])
     tails, room = [], how.get("room", (value, value))
-    for sign, scores, end in zip((1, -1), _rounds(units, aggregate, how), room, strict=True):
+    both = map(np.concatenate, zip(*_rounds(units, aggregate, how), strict=True))
+    for sign, scores, end in zip((1, -1), both, room, strict=True):
         reached = (np.count_nonzero(sign * scores <= sign * value) + 1) / (len(scores) + 1)
         # How likely nobody has seen a failure, if there were so many of them.
         is_beyond = sign * end < sign * value < sign * score

@@ -227,7 +227,7 @@ def _test(families: Sequence[Sequence[PairedDifference]], correction: Correction
     for some in together(pairs):
         own, made = np.array([values[place] for place in some.places]), some.drawn
         clusters, sides = some.one.clusters, (some.added[:, :, 0], some.added[:, :, 1])
-        how = Resampling(clusters=clusters, bounds=some.one.bounds)
+        how = Resampling(clusters=clusters, bounds=some.bounds)
         intervals = bootstrap.difference_intervals(some.added, made, some.sides, p=own, **how)
         spreads = bootstrap.paired_spread(*sides, made, clusters).tolist()
         for place, interval, sd in zip(some.places, intervals, spreads, strict=True):
