@@ -44,29 +44,22 @@ def hear(
     sample: int | None = None,
 ) -> StageResult:
     """Have all experts hear all clips, as far as they have not, and decide each clip's domain."""
-    first: dict[str, SourceClip] = {}
+    first, lost = dict[str, SourceClip](), dict[str, tuple[str, str]]()
     for one in clips:  # of several that are the same, the first counts
-        if one.clip.duration_s <= _LONGEST_S:
-            first.setdefault(one.clip.sha256, one)
-    listeners, cost = _Panel(panel, rules, first, context.kept), None
-    undecoded = _heard(context, listeners, first)
-    if describe is not None:  # only what has a domain, as nothing else is merged
-        can_be = [one for digest, one in first.items() if digest not in undecoded]
-        wanted = [one for one in can_be if listeners.decide(one)[0]]
-        described, cost = _describe(context, wanted, describe)
-        listeners.learn(described)
-    records = [StageRecord(one, "hear", "unreadable", {}, why) for one, why in unreadable.items()]
-    for one in clips:
-        digest, status, why = one.clip.sha256, "", ""
-        if digest not in first:
+        if one.clip.duration_s > _LONGEST_S:
             length = f"{one.clip.duration_s:,.0f} s, more than {_LONGEST_S:g}"
-            status, why = "too_long", f"lasts {length}; cut it first"
-        elif first[digest].id != one.id:
-            status, why = "duplicate", f"the same bytes as {first[digest].id}"
-        elif digest in undecoded:
-            status, why = "unreadable", undecoded[digest]
-        failed = StageRecord(one.id, "hear", status, {}, why)
-        records.append(failed if status else listeners.record(one))
+            lost[one.id] = "too_long", f"lasts {length}; cut it first"
+        elif first.setdefault(one.clip.sha256, one) is not one:
+            lost[one.id] = "duplicate", f"the same bytes as {first[one.clip.sha256].id}"
+    listeners, cost = _Panel(panel, rules, first, context.kept), None
+    undecoded = {first[digest].id: why for digest, why in _heard(context, listeners, first).items()}
+    lost |= {name: ("unreadable", why) for name, why in {**unreadable, **undecoded}.items()}
+    good = [one for one in first.values() if one.id not in lost]
+    if describe is not None:  # only what has a domain, as nothing else is merged
+        wanted = [one for one in good if listeners.decide(one)[0]]
+        cost = _describe(context, listeners, wanted, describe)
+    records = [StageRecord(one, "hear", status, {}, why) for one, (status, why) in lost.items()]
+    records += map(listeners.record, good)
     counts = {name: Counter({NOT_RUN: len(first)}) for name in panel.not_run}
     counts |= {name: Counter[str]() for name in listeners.signatures if name != experts.LISTENER}
     for finding in chain(*(listeners.said.get(digest, {}).values() for digest in first)):
@@ -84,8 +77,8 @@ def hear(
         "skipped": dict(list_audio(context.root)[1]),
         "would_add": {n: what for n, what in experts.ADDS.items() if n not in listeners.signatures},
     }
-    lost = any(one.status not in (OK, "duplicate") for one in records)
-    return StageResult(document, not lost and not any(one[FAILED] for one in counts.values()))
+    whole = all(one.status in (OK, "duplicate") for one in records)
+    return StageResult(document, whole and not any(one[FAILED] for one in counts.values()))
 
 
 class _Panel(BatchModel):
@@ -234,9 +227,9 @@ def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _describe(
-    context: StageContext, sources: Sequence[SourceClip], model: Model
-) -> tuple[list[Finding], float | None]:
-    """What a model that hears says of each clip, and what it cost."""
+    context: StageContext, listeners: _Panel, sources: Sequence[SourceClip], model: Model
+) -> float | None:
+    """Have a model that hears describe clips; what it cost."""
     (words, version), clips = prompt(DESCRIBE), {one.clip.sha256: one.clip for one in sources}
     asked, what = dict.fromkeys(clips, words), "{} clips to describe"
     name = f"annotate/{DESCRIBE}/{version}"
@@ -250,4 +243,5 @@ def _describe(
         own = (digest, DESCRIBE, signature, OK if is_good else FAILED, said, why)
         found.append(Finding(*own, seconds=outcome.latency_s))
     context.kept.add_findings(found)
-    return found, total_cost(one.reply.cost_usd for one in outcomes.values())
+    listeners.learn(found)
+    return total_cost(one.reply.cost_usd for one in outcomes.values())

@@ -21,7 +21,7 @@ from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import ReplyError
 from audiocapbench.files import read_lists
 from audiocapbench.judges.contract import as_data, fill
-from audiocapbench.judges.reply_json import find_objects, shown
+from audiocapbench.judges.reply_json import find_objects, fold_key, shown
 from audiocapbench.models import Model
 from audiocapbench.store.cache import Finding, StageRecord
 
@@ -39,7 +39,7 @@ QUESTIONS = 5
 _CATEGORIES: Mapping[str, str] = read_lists("audiocapbench.annotate", "experts.toml")["questions"]
 """Kinds of questions as appendix D has them, and as the benchmark does."""
 
-_HEADS = {view: f"{'main' if view == 'long' else view}-caption" for view in SUBTASKS}
+_HEADS = {view: f"{'Main' if view == 'long' else view.title()}-Caption" for view in SUBTASKS}
 _PARTS = ("category", "difficulty", "question", "answer")
 
 
@@ -107,17 +107,17 @@ def _reply_model() -> type[BaseModel]:
     level = Annotated[Literal[tuple(DIFFICULTIES)], BeforeValidator(_word)]  # type: ignore[valid-type]
     kind = Annotated[Literal[tuple(_CATEGORIES)], BeforeValidator(_word)]  # type: ignore[valid-type]
     fields: dict[str, Any] = {
-        "confidence": Annotated[Literal["high", "low"], BeforeValidator(_word)],
-        "possible-conflicts": Annotated[list[line], BeforeValidator(_conflicts)],
-        "reasoning": line,
+        "Confidence": Annotated[Literal["high", "low"], BeforeValidator(_word)],
+        "Possible Conflicts": Annotated[list[line], BeforeValidator(_conflicts)],
+        "Reasoning": line,
     }
     for view, head in _HEADS.items():
         fields[head] = Annotated[line, BeforeValidator(_null)] if view in CONTENTS else line
-        fields |= {f"{head}-variant-{number}": line for number in (1, 2)}
+        fields |= {f"{head}-Variants-{number}": line for number in (1, 2)}
     parts: dict[str, Any] = {"id": Annotated[Any, BeforeValidator(_asked)], "difficulty": level}
     parts |= {"category": kind, "question": line, "answer": line}
     for number in range(1, QUESTIONS + 1):
-        fields |= {f"qa-pair-{number}-{part}": form for part, form in parts.items()}
+        fields |= {f"QA-Pair-{number}-{part}": form for part, form in parts.items()}
     needed: dict[str, Any] = {name: (form, ...) for name, form in fields.items()}
     return pydantic.create_model("MergeReply", __config__=ConfigDict(extra="forbid"), **needed)
 
@@ -126,8 +126,8 @@ def read_annotation(reply: str) -> Annotation:
     """The annotation that a reply holds; a ReplyError says in words for the model what is wrong."""
     if len(reply) > _LONGEST_REPLY:
         raise ReplyError(f"the reply is longer than {_LONGEST_REPLY:,} characters")
-    said = find_objects(reply, _key)
-    objects = said.having(("confidence",))
+    said = find_objects(reply, lambda name: field_names().get(_folded(name), _folded(name)))
+    objects = said.having(("Confidence",))
     if said.is_cut or not objects:
         raise ReplyError("the reply holds no JSON object with the fields of Step 4")
     if any(one != objects[0] for one in objects):
@@ -135,16 +135,16 @@ def read_annotation(reply: str) -> Annotation:
     try:
         found = dict(_reply_model().model_validate(objects[0]))
     except pydantic.ValidationError as error:
-        wrong = problems_of(error, "", field_names(), {"extra_forbidden": "is no field of Step 4"})
+        wrong = problems_of(error, words={"extra_forbidden": "is no field of Step 4"})
         problems = sorted(f"{shown(one.field)}: {one.what}" for one in wrong)
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise ReplyError("; ".join(problems[:_SHOWN]) + more) from None
-    pairs = [f"qa-pair-{number}" for number in range(1, QUESTIONS + 1)]
+    pairs = [f"QA-Pair-{number}" for number in range(1, QUESTIONS + 1)]
     questions = [{part: found[f"{pair}-{part}"] for part in _PARTS} for pair in pairs]
     return Annotation(
-        confidence=found["confidence"],
-        conflicts=found["possible-conflicts"],
-        reasoning=found["reasoning"],
+        confidence=found["Confidence"],
+        conflicts=found["Possible Conflicts"],
+        reasoning=found["Reasoning"],
         captions={
             view: [text for name, text in found.items() if name.startswith(head)]
             for view, head in _HEADS.items()
@@ -153,20 +153,14 @@ def read_annotation(reply: str) -> Annotation:
     )
 
 
+@cache
 def field_names() -> dict[str, str]:
-    """Every field that a reply must have, as the prompt writes it."""
-    return {name: _printed(name) for name in _reply_model().model_fields}
+    """Every field that a reply must have, as the prompt writes it, by how they all are read."""
+    return {_folded(name): name for name in _reply_model().model_fields}
 
 
-def _printed(name: str) -> str:
-    words = name.replace("qa-pair", "QA-Pair").replace("possible-conflicts", "Possible Conflicts")
-    words = re.sub(r"^\w+-caption|^[a-z]+$", lambda one: one[0].title(), words)
-    return words.replace("variant", "Variants")
-
-
-def _key(name: str) -> str:
-    key = re.sub(r"[\s_-]+", "-", name.strip().lower())
-    return key.replace("captions", "caption").replace("variants", "variant")
+def _folded(name: str) -> str:
+    return fold_key(name).replace("captions", "caption").replace("variants", "variant")
 
 
 def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
@@ -207,23 +201,18 @@ def merge(context: StageContext, model: Model, repairs: int = 2) -> StageResult:
             else:
                 texts[clip] = question
         said |= texts.items()
-    cost = total_cost(costs)
     settings = {"llm": model.name, "parameters": dict(model.parameters), "repairs": repairs}
-    settings |= {"prompts": _hashes(), "cost_usd": cost}
     left_out = context.keep("merge", [records[clip] for clip in asked], settings)
     good = sum(one.status == "ok" for one in records.values())
-    document = {"clips": len(records), "merged": good, "asked": rounds, "cost_usd": cost}
-    return StageResult(document | {"left_out": left_out}, good == len(records))
-
-
-def _hashes() -> dict[str, str]:
-    return {name: prompt(name)[1] for name in _PROMPTS}
+    document = {"clips": len(records), "merged": good, "asked": rounds, "left_out": left_out}
+    return StageResult(document | {"cost_usd": total_cost(costs)}, good == len(records))
 
 
 def _record(clip: str, outcome: Outcome, model: Model, turn: int) -> StageRecord:
     """What a reply comes to: an annotation, or a status with its reason."""
     reply = outcome.reply
-    document: dict[str, Any] = {"llm": model.name, "asked": turn + 1, "prompts": _hashes()}
+    prompts = {name: prompt(name)[1] for name in _PROMPTS}
+    document: dict[str, Any] = {"llm": model.name, "asked": turn + 1, "prompts": prompts}
     if reply.status is not Status.OK:
         reason = f"{reply.status}: {reply.error or 'no reason given'}"
         return StageRecord(clip, "merge", str(reply.status), document, reason)

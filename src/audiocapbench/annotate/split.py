@@ -40,19 +40,6 @@ class KeptClip(NamedTuple):
     split: str
 
 
-def kept_clips(context: StageContext) -> list[KeptClip]:
-    """What is in the splits, as they were written last."""
-    heard, merged = context.kept.records(context.project, "hear"), context.merged()
-    written = context.kept.records(context.project, "split").items()
-    about = {clip: heard[clip].document for clip, _ in written}
-    return [
-        KeptClip(
-            clip, str(to["key"]), about[clip]["domain"], about[clip], merged[clip], to["split"]
-        )
-        for clip, to in ((clip, one.document) for clip, one in written)
-    ]
-
-
 def read_shares(text: str) -> dict[str, float]:
     """Read ``train=0.8,test=0.2``; shares are parts of their sum."""
     shares: dict[str, float] = {}
@@ -105,31 +92,30 @@ def split(
     name: str | None = None,
     seed: int = 0,
     accept_quality: bool = False,
-) -> StageResult:
+) -> tuple[list[KeptClip], StageResult]:
     """Write the datasets; what is there already is kept, and the same command goes on."""
-    root = context.root
-    check_out(root, out)
-    heard, passed = context.passed("hear"), list(context.passed("check"))
-    low = below_bar(context.settings["check"].get("self_test", ())) if passed else ""
+    heard, passed, merged = context.passed("hear"), context.passed("check"), context.merged()
+    if not passed:
+        return [], StageResult({"out": None, "clips": 0}, False)
+    low = below_bar(context.settings["check"]["self_test"])
     if low and not accept_quality:
         bar = f"at least {LEAST_CAUGHT:.0%}, at most {MOST_LOST:.0%} of good ones lost"
-        raise AnnotationError(f"{root}: {low} ({bar}); mend it, or give --accept-quality")
-    merged, about = context.merged(), {clip: heard[clip].document for clip in passed}
-    places = {clip: (str(one["source"]), str(one["domain"])) for clip, one in about.items()}
-    splits = assign(places, shares, seed)
+        raise AnnotationError(f"{context.root}: {low} ({bar}); mend it, or give --accept-quality")
+    about = {clip: heard[clip].document for clip in passed}
+    splits = assign(
+        {clip: (own["source"], own["domain"]) for clip, own in about.items()}, shares, seed
+    )
     clips = [
-        KeptClip(clip, key_of(clip), domain, about[clip], merged[clip], splits[clip])
-        for clip, (_, domain) in places.items()
+        KeptClip(clip, key_of(clip), own["domain"], own, merged[clip], splits[clip])
+        for clip, own in about.items()
     ]
-    if not clips:
-        return StageResult({"out": None, "clips": 0}, False)
     parts = list(dict.fromkeys(one.split for one in clips))
     for manifest in sorted(out.glob("*/caption/manifest.json")):
         # A clip that is now in one split must not also lie in another, of earlier shares.
         if (other := manifest.parents[1].name) not in parts:
             how = "remove it, or choose another folder"
             raise AnnotationError(f"{out}: has a split {other!r} of an earlier command; {how}")
-    label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or root.resolve().name) or "own"
+    label = re.sub(r"[^A-Za-z0-9_.-]+", "-", name or context.root.resolve().name) or "own"
     done = 0
     for part, kind in product(parts, _KINDS):
         own = [one for one in clips if one.split == part]
@@ -140,7 +126,7 @@ def split(
         with ledger.building(f"mecat-{kind}", lambda: ()):
             for position, (one, row) in enumerate(wanted):
                 if row["id"] not in ledger.clips:
-                    content = audio.read_bytes(root / one.id, audio.MOST_BYTES)
+                    content = audio.read_bytes(context.root / one.id, audio.MOST_BYTES)
                     if audio.sha256(content) != one.heard["sha256"]:
                         how = "has changed since it was heard; 'annotate hear' it again"
                         raise AnnotationError(f"{one.id}: {how}")
@@ -154,10 +140,8 @@ def split(
     context.keep("split", records, {"shares": dict(shares), "seed": seed, "name": name})
     ends = ([clip, *end] for clip, end in fates(context).items())
     write_file(out / "survival.csv", csv_text([["clip", "went_at", "reason"], *ends]))
-    counts: dict[str, Counter[str]] = {part: Counter() for part in parts}
-    for one in sorted(clips, key=lambda one: one.domain):
-        counts[one.split][one.domain] += 1
-    return StageResult({"out": str(out), "clips": len(clips), "splits": counts})
+    counts = {part: Counter(one.domain for one in clips if one.split == part) for part in parts}
+    return clips, StageResult({"out": str(out), "clips": len(clips), "splits": counts})
 
 
 def _forget(ledger: Ledger, wanted: Mapping[str, Mapping[str, Any]]) -> None:

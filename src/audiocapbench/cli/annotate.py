@@ -305,9 +305,9 @@ def _split(
 
     def run() -> "StageResult":
         how: Any = {"name": name, "accept_quality": accept_quality, "seed": seed}
-        result = split(context, out, parts, **how)
-        if result.whole:
-            write_file(out / "DATASHEET.md", datasheet(context, out, licence))
+        clips, result = split(context, out, parts, **how)
+        if clips:
+            write_file(out / "DATASHEET.md", datasheet(context, clips, out, licence))
         return result
 
     return run

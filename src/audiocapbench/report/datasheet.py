@@ -8,7 +8,7 @@ from typing import Any
 
 from audiocapbench.annotate.books import survival
 from audiocapbench.annotate.check import difficulties
-from audiocapbench.annotate.split import KeptClip, kept_clips
+from audiocapbench.annotate.split import KeptClip
 from audiocapbench.annotate.stage import StageContext
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.mecat.groups import DOMAINS
@@ -17,14 +17,15 @@ from audiocapbench.table.forms import markdown, markdown_text
 from audiocapbench.version import VERSION
 
 
-def datasheet(context: StageContext, out: Path, licence: str | None) -> str:
+def datasheet(
+    context: StageContext, clips: Sequence[KeptClip], out: Path, licence: str | None
+) -> str:
     """What is in the splits, how it was made, and what did not get in, as Markdown."""
     from jinja2 import Environment, PackageLoader
 
     place = PackageLoader("audiocapbench.report", "")
     pages = Environment(loader=place, trim_blocks=True, lstrip_blocks=True)  # noqa: S701  # Markdown
     pages.filters |= {"md": markdown, "json": json.dumps}
-    clips = kept_clips(context)
     rows, told, records = survival(context), context.settings, context.passed("merge")
     steps = Table("From the folder to here", rows, ("step", "left", "went"))
     tried = told["check"].get("self_test", ())
