@@ -296,7 +296,7 @@ def test_a_shard_that_breaks_off_gives_what_stands_before_and_says_so(tmp_path: 
         end = build_hub(server, tmp_path / "out")
     last = end.parts[-1]
     assert 0 < last.fetched < 4
-    assert (last.problem or "").startswith(f"{S00} is damaged or cut short")
+    assert (last.problem or "").startswith(f"{S00}: the shard is damaged or cut short")
     assert end.present < end.wanted
     assert S00 in reasons(tmp_path / "out")
     open_folder(tmp_path / "out")

@@ -104,8 +104,6 @@ def build_mecat(
     """Build one of MECAT's folders, or go on with it; shards that are done are not read again."""
     for domain in settings.domains:
         check_known("domain", domain, settings.sizes, DatasetError)
-    if settings.limit is not None and settings.limit < 1:
-        raise DatasetError(f"the limit is {settings.limit}; it must be at least 1")
     name = f"mecat-{settings.part}"
     ledger = Ledger(out, name, reuse=settings.reuse)
     if ledger.clips and ledger.origin.get(_SPLIT, TEST) != settings.split:
@@ -130,7 +128,6 @@ class _ShardBuilder:
         self.domains = settings.domains or tuple(settings.sizes)
         self.kept = Counter(str(row.get("domain")) for row in ledger.clips.values())
         self.there, self.received = self.kept.copy(), Counter[str]()
-        self.problems: dict[str, str] = {}
         self.repository: Repository | None = None
         self.source = LOCAL if settings.shards is not None else REPOSITORIES[settings.part]
         ledger.agree("made from", self.source)
@@ -160,8 +157,6 @@ class _ShardBuilder:
                     self.ledger.note_done(shard.name)
             except (ShardError, HubError) as error:
                 self.ledger.note_missing(shard.name, f"the shard {error}", shard.domain)
-                if shard.domain is not None:
-                    self.problems[shard.domain] = f"{shard.name} {error}"
         if self.repository is None and not self.ledger.clips:
             lost = [f"{one.id}: {one.reason}" for one in self.missing()]
             why = some(lost or [f"{self.first} has none"])
@@ -223,11 +218,12 @@ class _ShardBuilder:
 
     def results(self, *, dry_run: bool) -> tuple[ledgers.PartResult, ...]:
         """How each domain ended, and what was lost without one."""
-        lost, results = self.missing(), []
+        lost, read, results = self.missing(), {one.name for one in self.shards}, []
         where = self.source, self.repository.commit if self.repository else None
         for domain in self.domains:
             missing = tuple(one for one in lost if one.category == domain)
-            kept, there, problem = self.kept[domain], self.there[domain], self.problems.get(domain)
+            broken = [f"{one.id}: {one.reason}" for one in missing if one.id in read]
+            kept, there, problem = self.kept[domain], self.there[domain], some(broken) or None
             found = there + len(missing)
             wanted = self._expected(domain) if self.repository else found
             if not dry_run and found < wanted and self.settings.limit is None:
