@@ -48,8 +48,8 @@ def write_sheets(
     seed: int = 0,
 ) -> StageResult:
     """Draw items, write the sheets, with projects for 'view --rate' of people, and keep the key."""
-    merged, heard, good = context.merged(), context.passed("hear"), list(context.passed("check"))
-    if not good:
+    merged, heard, checked = context.merged(), context.passed("hear"), context.passed("check")
+    if not (good := list(checked)):
         raise AnnotationError(f"{context.root}: no annotation has passed 'annotate check'")
     draw, kinds = random.Random(f"{seed} audit"), Counter[str]()
     compared, rated = list[list[str]](), list[list[str]]()
@@ -68,10 +68,11 @@ def write_sheets(
         items[clip]["ab"].append({"id": key, "opponent": kind, "text": text, "ours": ours})
         compared.append([key, clip, *([caption, text] if ours == "a" else [text, caption]), ""])
         kinds[kind] += 1
+    doubt = {clip: -_doubt(heard[clip], checked[clip], merged[clip]) for clip in good}
     for _, own in sorted(domains.items()):
         drawn = draw.sample(own, min(per_domain, len(own)))
         # Those in doubt are looked at besides, and say nothing of how many are wrong.
-        doubtful = [clip for clip in disputed(context, merged, own) if clip not in drawn][:doubts]
+        doubtful = sorted(set(own) - set(drawn), key=lambda clip: (doubt[clip], clip))[:doubts]
         for clip in (*drawn, *doubtful):
             views = merged[clip].captions.items()
             text = " | ".join(f"{view}: {texts[0]}" for view, texts in views)
@@ -99,20 +100,13 @@ def _write(
         write_file(path.with_suffix(".toml"), "".join(lines))
 
 
-def disputed(
-    context: StageContext, merged: Mapping[str, Annotation], clips: Sequence[str]
-) -> list[str]:
-    """Clips, first those on which experts, model and filter disagree most."""
-    checked, heard = context.passed("check"), context.passed("hear")
-
-    def doubt(clip: str) -> tuple[float, str]:
-        evidence = heard[clip].document["evidence"]
-        share, least = evidence.get("speech_share"), evidence["thresholds"]["speech_share"]
-        near = 0.0 if share is None else max(0.0, 1 - abs(share - least) / max(least, 1e-9))
-        close = 1 / (1 + max(0.0, checked[clip].document["margins"].get(SIMILARITY, 1e9)))
-        return -(len(merged[clip].conflicts) + near + close), clip
-
-    return sorted(clips, key=doubt)
+def _doubt(heard: StageRecord, checked: StageRecord, made: Annotation) -> float:
+    """How far experts, model and filter disagree on a clip."""
+    evidence = heard.document["evidence"]
+    share, least = evidence.get("speech_share"), evidence["thresholds"]["speech_share"]
+    near: float = 0.0 if share is None else max(0.0, 1 - abs(share - least) / max(least, 1e-9))
+    margin: float = checked.document["margins"].get(SIMILARITY, 1e9)
+    return len(made.conflicts) + near + 1 / (1 + max(0.0, margin))
 
 
 def _item(sheet: str, *content: str) -> str:

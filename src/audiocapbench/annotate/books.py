@@ -18,7 +18,6 @@ DUPLICATE, COHERENCE, SIMILARITY, VERIFIED = KINDS = {
 }
 """Checks of a clip beside others or by a model, and what is said of all that fail one."""
 
-_ORDER = (*RULES, *KINDS)
 _HEARD, _MERGED, _CHECKED = DONE.values()
 _STEPS = {
     "unreadable": "can be read",
@@ -26,6 +25,7 @@ _STEPS = {
     "duplicate": "not there twice",
     "no_domain": "has a domain",
 }
+_ORDER = (_HEARD, *_STEPS.values(), _MERGED, _CHECKED, *RULES, *KINDS)
 
 
 def fates(context: StageContext) -> dict[str, tuple[str, str]]:
@@ -63,9 +63,7 @@ def survival(context: StageContext) -> list[dict[str, Any]]:
         gone[step][KINDS.get(step) or re.sub(r"(?<!\S)\d\s", "", why)] += 1
     not_run = context.settings.get("check", {}).get("not_run", {})
     left, rows = len(ends), [{"step": "in the folder", "left": len(ends), "went": 0, "reasons": {}}]
-    for name in dict.fromkeys(
-        [_HEARD, *_STEPS.values(), _MERGED, _CHECKED, *_ORDER, *sorted(gone)]
-    ):
+    for name in dict.fromkeys([*_ORDER, *sorted(gone)]):
         left -= gone[name].total()
         step = f"{name} (not run)" if name in not_run else name
         row = {"step": step, "left": left, "went": gone[name].total()}

@@ -223,17 +223,13 @@ def title(case: ClipCase) -> Iterator[str]:
     pairs = frozenset().union(*map(_pairs, told))
     for name, text in case.annotation.texts():
         words = _READ["token"].findall(text) if not pairs.isdisjoint(_pairs(text)) else []
-        for size, start in product((2, _NAME_RUN, _CLAUSE), range(len(words))):
+        sizes = (2, _NAME_RUN, _CLAUSE)
+        for start, size in [(at, n) for n in sizes for at in range(len(words) - n + 1)]:
             own = words[start : start + size]
             run = plain_words(" ".join(own))
             special = any(one[0].isupper() or not _is_english(one) for one in own[start == 0 :])
-            if (size == 2 and run not in told) or (size == _NAME_RUN and not special):
-                continue
-            if (
-                len(own) == size
-                and run not in said
-                and any(f" {run} " in f" {one} " for one in told)
-            ):
+            fits = {2: run in told, _NAME_RUN: special}.get(size, True)
+            if fits and run not in said and any(f" {run} " in f" {one} " for one in told):
                 yield f"{name} has words of the clip's title or description"
                 break
 

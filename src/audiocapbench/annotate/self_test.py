@@ -43,10 +43,8 @@ def self_test(
 
 
 def _fits(case: ClipCase, place: str) -> bool:
-    asked, absent = bool(case.annotation.questions), NONE in case.annotation.captions["speech"]
-    needed = {"answer": asked, "answers": asked, "question": asked, "absent": absent}
-    needed |= {"no speech": "S" not in case.domain, "no music": "M" not in case.domain}
-    return needed.get(place, True)
+    needed = {"no speech": "S" not in case.domain, "no music": "M" not in case.domain}
+    return needed.get(place, place != "absent" or NONE in case.annotation.captions["speech"])
 
 
 def _row(name: str, caught: Sequence[bool], lost: Sequence[bool]) -> dict[str, Any]:
@@ -62,7 +60,7 @@ def _planted(
     case: ClipCase, place: str, text: str, draw: random.Random, lists: Mapping[str, Any]
 ) -> ClipCase:
     made, title = case.annotation.model_copy(deep=True), draw.choice(lists["titles"])
-    asked = draw.choice(made.questions or [{"question": "", "answer": ""}])
+    asked = draw.choice(made.questions)
     views = [own for own in made.captions.values() if (own[0] == NONE) == (place == "absent")]
     views = [made.captions["long"], made.captions["short"]] if place.startswith("no ") else views
     view, number = draw.choice(views), draw.randrange(1 if place == "absent" else 0, 3)
@@ -72,14 +70,12 @@ def _planted(
     while choice := _CHOICE.search(text):
         text = text.replace(choice[0], draw.choice(choice[1].split("|")), 1)
     text = re.sub(r"\{(\w+)\}", lambda found: words[found[1]], text)
-    if place in ("answer", "question"):
-        asked[place] = text
-    for one in made.questions if place == "answers" else ():
-        one["answer"] = text
-    for own in views if place == "views" else ():
-        own[number] = text
-    if place not in ("answer", "question", "answers", "views"):
-        view[number] = text
+    where: dict[str, list[tuple[Any, Any]]]
+    where = {"answer": [(asked, "answer")], "question": [(asked, "question")]}
+    where["answers"] = [(one, "answer") for one in made.questions]
+    where["views"] = [(own, number) for own in views]
+    for whole, part in where.get(place, [(view, number)]):
+        whole[part] = text
     return case._replace(annotation=made, about={**case.about, "title": title})
 
 

@@ -26,11 +26,11 @@ from audiocapbench.annotate.experts import (
 )
 from audiocapbench.audio import Samples, Waveform
 from audiocapbench.errors import ExpertMissingError, MetricError
+from audiocapbench.metrics.clap.laion import yes_no
 from audiocapbench.metrics.encoders.encoder import choose_device
 from audiocapbench.models.checkpoint import folder_digest, loading, snapshot
 
 DEFAULT = "mispeech/ced-base"
-_YES_NO = {"yes": True, "no": False}
 _KEPT, _LEAST, _BATCH = 8, 0.05, 32
 _KINDS = {"single_label_classification": "one", "multi_label_classification": "many"}
 _KINDS["regression"] = "value"
@@ -42,13 +42,10 @@ class _Weights:
 
     def __init__(self, expert: str, options: Options, needed: str, *, pickled: bool = False):
         name = options.pop("model", DEFAULT if expert == "tags" else "")
-        flags = {one: _YES_NO.get(options.pop(one, "no")) for one in ("download", "trust")}
-        if None in flags.values():
-            raise ValueError("download and trust are yes or no")
-        self.trust = bool(flags["trust"])
+        download, self.trust = (yes_no(expert, one, options) for one in ("download", "trust"))
         folder: Path | None = Path(name) if name else None
         if folder is not None and not folder.is_dir():
-            folder = snapshot(name, ExpertMissingError, download=bool(flags["download"]))
+            folder = snapshot(name, ExpertMissingError, download=download)
         if folder is None or not list(folder.glob(needed)):
             what = f"{folder or name} has no {needed}" if name else "no model is named"
             own = "trust=yes" if name == DEFAULT else f"model={name or 'ORG/NAME'}"
