@@ -105,7 +105,7 @@ def _doubt(heard: StageRecord, checked: StageRecord, made: Annotation) -> float:
     evidence = heard.document["evidence"]
     share, least = evidence.get("speech_share"), evidence["thresholds"]["speech_share"]
     near: float = 0.0 if share is None else max(0.0, 1 - abs(share - least) / max(least, 1e-9))
-    margin: float = checked.document["margins"].get(SIMILARITY, 1e9)
+    margin: float = checked.document.get("margins", {}).get(SIMILARITY, 1e9)
     return len(made.conflicts) + near + 1 / (1 + max(0.0, margin))
 
 
@@ -180,10 +180,8 @@ def _keep_verdicts(
     drawn = [is_so for clip, is_so in wrong.items() if not sheets[clip].document["doubtful"]]
     ends = clopper_pearson(sum(drawn), len(drawn)) if drawn else (None, None)
     document = {"rated": len(drawn), "below_basic": sum(drawn), "residual_ci": list(ends)}
-    known = (
-        (checked[clip].document["margins"].get(SIMILARITY), bad) for clip, bad in wrong.items()
-    )
-    margins = [(one, bad) for one, bad in known if one is not None]
+    known = ((checked[clip].document.get("margins", {}), bad) for clip, bad in wrong.items())
+    margins = [(one[SIMILARITY], bad) for one, bad in known if SIMILARITY in one]
     right = {limit: sum((one <= limit) == bad for one, bad in margins) for limit, _ in margins}
     fitted = max(right, key=right.__getitem__, default=None) if any(wrong.values()) else None
     document |= {"rejected": rejected, "margin": fitted}
