@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import compress, repeat
+from itertools import chain, compress, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ def category(name: str) -> GroupKey:
     return GroupKey(CATEGORY, name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SampleScores:
     """One scorer's scores by sample: values, what resampling needs, and why others have none."""
 
@@ -59,6 +59,11 @@ class SampleScores:
     ) -> "SampleScores":
         statistics: dict[str, Sequence[float]] = {key: (one,) for key, one in values.items()}
         return cls(values, statistics, dict.fromkeys(values, signature), missing)
+
+    @cached_property
+    def made(self) -> list[Signature]:
+        """The signatures: thousands of samples share a handful, told by identity first."""
+        return list({id(one): one for one in self.signatures.values()}.values())
 
     def add(self, key: str, value: float, statistics: Sequence[float], made: Signature) -> None:
         self.values[key], self.statistics[key], self.signatures[key] = value, statistics, made
@@ -80,6 +85,8 @@ class Group:
     _columns: dict[SampleScores, tuple[FloatArray, Mask]] = field(default_factory=dict, repr=False)
     _tables: dict[tuple[SampleScores, bool], FloatArray] = field(default_factory=dict, repr=False)
     _failures: dict[SampleScores, tuple[Replies, Mask]] = field(default_factory=dict, repr=False)
+    _coverages: dict[int, tuple[Replies, Coverage]] = field(default_factory=dict, repr=False)
+    _sides: dict[Hashable, float] = field(default_factory=dict, repr=False)
 
     @cached_property
     def ids(self) -> list[str]:
@@ -118,16 +125,13 @@ class Group:
             statistics[:, place], present[:, place] = column
         return statistics, present
 
-    def table(self, runs: Sequence[SampleScores], *, as_zero: bool) -> FloatArray:
-        """What is added up of each run, of shape (samples, runs, …)."""
-        tables = []
-        for one in runs:
-            if (found := self._tables.get((one, as_zero))) is None:
-                both = self.column(one)
-                found = self.spread_as_zeros(*both) if as_zero else self.spread(both[0])
-                self._tables[one, as_zero] = found
-            tables.append(found)
-        return np.stack(tables, axis=1)
+    def table(self, scores: SampleScores, *, as_zero: bool) -> FloatArray:
+        """What is added up of a run, of shape (samples, …), put in order once."""
+        if (scores, as_zero) not in self._tables:
+            both = self.column(scores)
+            found = self.spread_as_zeros(*both) if as_zero else self.spread(both[0])
+            self._tables[scores, as_zero] = found
+        return self._tables[scores, as_zero]
 
     def asked_by(self, scorer: Scorer, aggregation: Aggregation | None) -> "Group":
         """What a scorer is about: some leave samples out that have nothing to describe."""
@@ -143,42 +147,50 @@ class Group:
     def point(self, scorer: Scorer, scores: SampleScores, replies: Replies) -> Estimate:
         """Everything but the interval, which alone takes time."""
         statistics, present = self.column(scores)
-        got = Counter(map(replies.get, self.ids, repeat(Missing.NOT_ASKED)))
-        replied = (got[None], got[Missing.EMPTY])
-        coverage = Coverage(len(self.ids), *replied, got[Missing.NOT_ASKED])
         lacking, has_score = self.lacks(present), bool(present.any())
         table = self.spread(statistics)
         value = self.score(scorer, table, present) if has_score and not lacking else None
         settled = present | self.failed(scores, replies)
         zero, bounds = self._with_failures(scorer, statistics, present, settled)
-        # By identity first: thousands of samples share a handful of signatures.
-        made = map(scores.signatures.get, self.ids)
-        distinct = {id(one): one for one in made if one is not None}.values()
+        made = scores.made if has_score else []
+        if len(made) > 1:
+            made = [scores.signatures[one] for one in compress(self.ids, present)]
         # A judge judges in one way whatever the corpus; only a metric's signature names the total.
-        signature = Signature.join(distinct)
+        signature = Signature.join(made)
         if signature and self.aggregation is not None and scorer.judge is None:
             signature = signature.with_fields(total=self.aggregation.total)
         lacked = tuple(lacking) if self.aggregation is not None else None
-        why, count = self.missing(scores, replies), int(present.sum())
-        return Estimate(value, count, coverage, zero, bounds, None, signature, lacked, why)
-
-    def missing(self, scores: SampleScores, replies: Replies) -> dict[Missing, int]:
-        """How many of the samples have no score, for each reason."""
-        reasons = Counter(
+        why = Counter(
             replies.get(one, Missing.NOT_ASKED) or scores.missing.get(one, Missing.NOT_JUDGED)
-            for one in self.ids
-            if one not in scores.values
+            for one in compress(self.ids, ~present)
         )
-        return {reason: reasons[reason] for reason in Missing if reasons[reason]}
+        missing = {reason: why[reason] for reason in Missing if why[reason]}
+        about = int(present.sum()), self.coverage(replies)
+        return Estimate(value, *about, zero, bounds, None, signature, lacked, missing)
+
+    def coverage(self, replies: Replies) -> Coverage:
+        if id(replies) not in self._coverages:
+            got = Counter(map(replies.get, self.ids, repeat(Missing.NOT_ASKED)))
+            counts = (got[None], got[Missing.EMPTY], got[Missing.NOT_ASKED])
+            self._coverages[id(replies)] = replies, Coverage(len(self.ids), *counts)
+        return self._coverages[id(replies)][1]
+
+    def side(self, scorer: Scorer, scores: SampleScores, here: Mask, *, as_zero: bool) -> float:
+        """What a run scores on some samples: added up once, whatever it stands beside."""
+        key = scores, as_zero, here.tobytes()
+        if key not in self._sides:
+            make = self.aggregate_as_zeros if as_zero else self.aggregate_of
+            means = self.table(scores, as_zero=as_zero)[here].mean(axis=0)
+            self._sides[key] = float(make(scorer)(means[np.newaxis])[0])
+        return self._sides[key]
 
     def failed(self, scores: SampleScores, replies: Replies) -> Mask:
         """Which samples have no score because the model failed; a judge that did is no failure."""
         of, failed = self._failures.get(scores, (None, np.zeros(len(self.ids), dtype=bool)))
         if of is not replies:
-            for place, one in enumerate(self.ids):
-                if one not in scores.values:
-                    lacks = replies.get(one, Missing.NOT_ASKED)
-                    failed[place] = lacks is not None and lacks.is_failure
+            for place in np.flatnonzero(~self.column(scores)[1]).tolist():
+                lacks = replies.get(self.ids[place], Missing.NOT_ASKED)
+                failed[place] = lacks is not None and lacks.is_failure
             self._failures[scores] = replies, failed
         return failed
 
@@ -249,8 +261,8 @@ class Group:
             present = np.array([one is not None for one in found], dtype=bool)
             width = max(len(next(iter(scores.statistics.values()), ())), 1)
             statistics = np.zeros((len(found), width))
-            if present.any():
-                statistics[present] = [one for one in found if one is not None]
+            cells = chain.from_iterable(one for one in found if one is not None)
+            statistics[present] = np.fromiter(cells, np.float64).reshape(-1, width)
             self._columns[scores] = statistics, present
         return self._columns[scores]
 

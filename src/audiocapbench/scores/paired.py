@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from functools import cached_property
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -115,21 +115,19 @@ class PairedScores:
         self.clusters = numbers if self.clips < self.n else None
         self.scores: tuple[float, float] | None = None
         if self.n and not group.lacks(self.here):
-            sides = self.table.transpose(1, 0, 2)
-            means = np.stack([np.ascontiguousarray(side).mean(axis=0) for side in sides])
-            first, second = self.aggregate(means).tolist()
-            self.scores = first, second
+            about = partial(group.side, scorer, here=self.here, as_zero=self.as_zero)
+            self.scores = about(self._scores[0]), about(self._scores[1])
 
     @property
     def testable(self) -> bool:
         enough = self.scores is not None and self.group.enough(self.here)
-        return enough and is_enough(units_of(np.zeros((self.n, 1)), self.clusters))
+        return enough and is_enough(units_of(np.zeros(self.n), self.clusters))
 
     @property
     def alike(self) -> Hashable:
         """Pairs for which this is the same are of the same samples, and added up in one way."""
         samples = self.group.clips, self.here.tobytes(), id(self.group.aggregation)
-        return *samples, self.scorer.aggregate, self.as_zero, self.table.shape
+        return *samples, self.scorer.aggregate, self.as_zero, self.sides[0].shape
 
     @property
     def aggregate(self) -> Aggregate:
@@ -139,14 +137,14 @@ class PairedScores:
         make = self.group.aggregate_as_zeros if self.as_zero else self.group.aggregate_of
         return make(self.scorer, whole)
 
-    @cached_property
-    def table(self) -> FloatArray:
-        """What is added up of those that are ``here``, of shape (samples, 2, …)."""
-        return self.group.table(self._scores, as_zero=self.as_zero)[self.here]
+    @property
+    def sides(self) -> list[FloatArray]:
+        """What is added up of each run, of shape (samples, …); more samples than are ``here``."""
+        return [self.group.table(one, as_zero=self.as_zero) for one in self._scores]
 
     def resampled(self) -> tuple[FloatArray, FloatArray, Aggregate, Clusters]:
         """Both sides, the second first; how a draw is added up; and the clip of each sample."""
-        first, second = self.table.transpose(1, 0, 2)
+        first, second = (side[self.here] for side in self.sides)
         whole: FloatArray | float = 1.0
         if self.group.aggregation is not None:
             # A draw may hold no sample of a small corpus, which then has the mean of all.
@@ -184,14 +182,18 @@ def together(pairs: Sequence[PairedScores]) -> Iterator[Together]:
     alike = grouped((one.alike, at) for at, one in enumerate(pairs))
     for places in alike.values():
         one = pairs[places[0]]
-        at_once = max(1, _MOST_NUMBERS // max(one.table[:, 0].size, 1))
+        at_once = max(1, _MOST_NUMBERS // max(one.sides[0][one.here].size, 1))
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
-            tables = np.stack([pairs[place].table for place in some], axis=1)
+            # Of many pairs of few runs each run is picked once.
+            sides = {id(side): side for place in some for side in reversed(pairs[place].sides)}
+            numbers = {key: number for number, key in enumerate(sides)}
+            tables = np.stack([side[one.here] for side in sides.values()], axis=1)
+            picked = [[numbers[id(side)] for side in pairs[place].sides[::-1]] for place in some]
             scorers = [pairs[place].scorer for place in some]
             least = np.array([min(own.min_value, 0.0) for own in scorers])
             most = np.array([own.max_value for own in scorers])
-            yield Together(some, tables[:, :, ::-1], one, (least, most))
+            yield Together(some, tables.take(picked, axis=1), one, (least, most))
 
 
 def p_values(pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS) -> list[float]:

@@ -39,7 +39,7 @@ SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in 
 _LONG, _FARTHER = 1.2, 10.0  # of scores whose spread is so many times the score, times the largest
 _BEYOND = 30.0  # over n, how far beyond the longer tail its next value is reckoned with
 _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
-_MOST_KEPT = 2_500_000  # weights, some 20 MB
+_MOST_KEPT = 10_100_000  # weights, some 80 MB
 
 
 _Ends = tuple[FloatArray, FloatArray]  # low and high ones of several intervals

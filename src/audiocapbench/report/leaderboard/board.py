@@ -301,7 +301,7 @@ class _RankedGroup:
     def __init__(self, scorer: Scorer, key: GroupKey, tables: Sequence[RunTable]) -> None:
         group = tables[0].group(scorer, key)
         scores = [one.sample_scores(scorer) for one in tables]
-        scored = group.arrays(scores)[1]
+        scored = np.stack([group.column(one)[1] for one in scores], axis=1)
         sides = zip(scores, tables, strict=True)
         failed = [group.failed(own, one.replies) for own, one in sides]
         settled = scored | np.stack(failed, axis=1)
@@ -349,7 +349,11 @@ class _RankedGroup:
         scores = [self.tables[place].sample_scores(scorer) for place in self.order]
         make = group.aggregate_as_zeros if self.by_zero else group.aggregate_of
         here = group.column(scores[0])[1] | self.by_zero
-        table, clips = group.table(scores, as_zero=self.by_zero)[here], group.numbers[here]
+        tables, clips = (
+            [group.table(one, as_zero=self.by_zero) for one in scores],
+            group.numbers[here],
+        )
+        table = np.stack([one[here] for one in tables], axis=1)
         values, p = (one.tolist() for one in student_tests(table, make(scorer), clips))
         n, pairs = len(clips), combinations(range(len(self.order)), 2)
         return [
