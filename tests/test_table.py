@@ -100,6 +100,16 @@ def test_a_narrow_table_folds_then_breaks_names_and_then_leaves_out_what_matters
     assert max(map(len, text.splitlines())) <= 64
 
 
+def test_a_long_name_is_broken_before_a_score_is_left_out() -> None:
+    names = ["a", f"endpoint/Qwen2.5-Omni-7B-{'with-a-long-name-' * 3}of-80", "vllm/" + "x" * 75]
+    score = ValueWithInterval(0.5, Interval(0.4, 0.6))
+    table = Table("T, 95 %", [{"model": one, "score": score, "scored": 1045} for one in names])
+    columns, left_out = fitted(table, 60)
+    assert (len(columns), left_out) == (3, [])
+    assert ["".join(cell) for cell in columns[0].cells] == names
+    assert max(map(len, text_of([table], 60).splitlines())) <= 60
+
+
 def test_intervals_but_the_first_are_left_out_before_any_value() -> None:
     names = ("meteor", "bleu", "rouge", "cider")
     score = ValueWithInterval(0.5, Interval(0.4, 0.6))

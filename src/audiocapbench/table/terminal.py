@@ -187,7 +187,7 @@ def _name_lines(cell: MultilineCell) -> MultilineCell:
     lines: list[str] = []
     for name in cell:
         lines.append("")
-        for part in _NAME_PARTS.split(name):
+        for part in chain(*(textwrap.wrap(one, _LONGEST_NAME) for one in _NAME_PARTS.split(name))):
             if lines[-1] and len(lines[-1] + part.rstrip()) > _LONGEST_NAME:
                 lines.append("")
             lines[-1] += part
