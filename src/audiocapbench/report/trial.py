@@ -152,10 +152,11 @@ def _whole_table(trials: Trials) -> Table:
     headline = trials[0].headline
     grades = ("certain", "likely", "read")
     shares = ("first", "second", "tie", "unknown", *grades)
+    voted = any(one.voted for one in trials)
     rows: list[Row] = []
     for trial in trials:
         row: Row = {"scorer": trial.scorer, **trial.whole}
-        row["voted"] = (trial.voted or trial.whole)[headline]
+        row["voted"] = (trial.voted or trial.whole)[headline] if voted else None
         row |= {name: count / trial.n for name, count in trial.answers.items()}
         found = trial.diagnostics.columns.get("reading")
         row |= {name: found and list(found).count(name) / trial.n for name in grades}
@@ -167,19 +168,15 @@ def _whole_table(trials: Trials) -> Table:
     columns = [
         Column("scorer"),
         measures[0],
-        Column("voted", f"{_TITLES[headline]}, voted", _FORM),
+        Column("voted", f"{_TITLES[headline]}, voted", _FORM, importance=9),
         *measures[1:],
         *(Column(one, one, "%", importance=5) for one in shares),
         Column("same", "same in both orders", ".1f", importance=4),
         Column("speed", "pairs/s", ",.0f", importance=3),
     ]
-    unused = set() if any(one.voted for one in trials) else {"voted"}
-    for names in (grades, ("same",)):
-        unused |= set(names) if all(row[names[0]] is None for row in rows) else set()
     ends = any(one.interval for one in trials[0].whole.values())
     intervals = ", with 95 % intervals over clips" if ends else " (too few clips for intervals)"
-    kept = [one for one in columns if one.name not in unused]
-    return Table(f"Agreement with people in percent{intervals}", rows, kept)
+    return Table(f"Agreement with people in percent{intervals}", rows, columns)
 
 
 def write_trials(

@@ -47,7 +47,7 @@ class Column:
     ``form`` is a format such as ``.3f``, ``%`` for shares, ``$`` for costs, ``p`` for p-values, or
     a text with several values in it, ``{n:,}/{samples:,}``. Where there is no room, a column that
     ``folds`` stands below the one before it, one of running text ``wraps``, and the least important
-    ones are left out, of equal ones the last.
+    ones are left out, of equal ones the last; and those of which no row has a value.
     """
 
     name: str
@@ -92,6 +92,8 @@ class Table:
         texts: list[TextColumn] = []
         for one in self.columns or (list(self.rows[0]) if self.rows else ()):
             look = Column(one) if isinstance(one, str) else one
+            if not self.shows(look):
+                continue
             heading = look.heading or look.name.replace("_", " ") + " %" * (look.form == "%")
             if "{" in look.form:
                 cells = [_Template().fill(look.form, row) for row in self.rows]
@@ -113,6 +115,13 @@ class Table:
                 ends = [between.join(shown(end, form) for end in span or ()) for span in spans]
                 texts.append(_text_column(INTERVAL, ends, replace(look, folds=True)))
         return texts
+
+    def shows(self, look: Column) -> bool:
+        """Whether a column is shown: any that may be left out is, where no row has a value."""
+        names = _Template().fields(look.form) or [look.name]
+        values = (row.get(name) for row in self.rows for name in names)
+        known = any(getattr(one, "value", one) not in (None, "") for one in values)
+        return known or look.importance >= ALWAYS or not self.rows
 
     def texts(self) -> dict[str, Any]:
         """What a page shows of it, which says of each column whether it has numbers."""
@@ -185,12 +194,15 @@ def p_words(value: float) -> str:
 
 
 class _Template(string.Formatter):
+    def fields(self, form: str) -> list[str]:
+        return [name for _, name, _, _ in self.parse(form) if name]
+
     def format_field(self, value: Any, format_spec: str) -> str:
         return shown(value, format_spec)
 
     def fill(self, form: str, row: Row) -> str:
         """Several values of a row in one text; nothing where one of several is missing."""
-        fields = [name for _, name, _, _ in self.parse(form) if name]
+        fields = self.fields(form)
         if [row.get(name, "") for name in fields] == [None]:
             return shown(None)
         missing = any(row.get(name) is None for name in fields)

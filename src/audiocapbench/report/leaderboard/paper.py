@@ -22,7 +22,7 @@ from audiocapbench.table import Column, Row, Table, signature_notes
 _METRICS = ("meteor", "bleu_4", "rouge_l")
 _WHO = (Column("rank"), Column("model", align="left"), Column("run"))
 _Parts = tuple[list[Column], list[Row], set[str], dict[str, int | None]]
-"""Of a table of the paper: all columns, rows, names of columns that it is without, and winners."""
+"""Of a table of the paper: all columns, rows, columns that have to be named, and winners."""
 
 
 def _results(board: Board) -> _Parts:
@@ -42,18 +42,13 @@ def _results(board: Board) -> _Parts:
         Column("scored", importance=2),
         DEPARTURES,
     ]
-    left_out = {"run", *metrics} - set(_METRICS)
-    if not board.entries:
-        left_out |= {"low", "high", "scored"}
-    if all(board.bounds(one) is None for one in board.entries):
-        left_out |= {"worst", "best"}
     tables, won = [one.table for one in board.entries], {board.scorer.column: board.overall}
     own = {one.column: one for run in tables for one in run.scores}
     for name in {*dimensions, *metrics} & own.keys() if len(tables) > 1 else ():
         alike = {one.signature(own[name]) for one in tables}
         won |= {name: rank_runs(own[name], [ALL], tables)[0]} if len(alike) == 1 else {}
     rows = [_row(board, one) for one in entries]
-    return columns, rows, left_out, winners_of(board, entries, won)
+    return columns, rows, {"run", *metrics} - set(_METRICS), winners_of(board, entries, won)
 
 
 def _categories(board: Board) -> _Parts:
@@ -62,7 +57,7 @@ def _categories(board: Board) -> _Parts:
         *_WHO,
         *(Column(name, name, form) for name in board.categories),
         Column(overall, overall, form),
-        Column("scored"),
+        Column("scored", importance=9),
         DEPARTURES,
     ]
     rows = []
@@ -73,8 +68,7 @@ def _categories(board: Board) -> _Parts:
                 rows[-1][name] = one.by_category.get(name)
             else:
                 rows[-1][name] = one.table.point(board.scorer, in_category(name)).value
-    left_out = {"rank", "run", overall} | (set() if board.entries else {"scored"})
-    return columns, rows, left_out, winners_of(board, board.rows, board.parts)
+    return columns, rows, {"rank", "run", overall}, winners_of(board, board.rows, board.parts)
 
 
 def _row(board: Board, one: Entry) -> Row:
@@ -82,7 +76,8 @@ def _row(board: Board, one: Entry) -> Row:
     row = record(board, one) | {"model": board.name_of(one)}
     row[board.scorer.column] = row["score"]
     if isinstance(one, PublishedEntry):
-        return row | {"rank": one.printed_rank, "scored": board.samples + board.missing_clips}
+        scored = board.samples + board.missing_clips if board.entries else None
+        return row | {"rank": one.printed_rank, "scored": scored}
     worst, best = board.bounds(one) or (None, None)
     rank = None if board.published else one.overall.rank
     return row | {"rank": rank, "worst": worst, "best": best}
@@ -104,17 +99,16 @@ def _composition(board: Board) -> _Parts:
     rows += [{**row, "answer_chars": None} for row in (results.composition if results else ())]
     total = {"category": "total", "source": "", "samples": board.samples}
     rows.append(total | dict.fromkeys(("caption_chars", "answer_chars")))
-    chars = [Column(name, name, ".0f") for name in ("caption_chars", "answer_chars")]
-    columns = [*map(Column, ("category", "source", "samples")), *chars]
-    return columns, rows, set() if board.entries else {"answer_chars"}, {}
+    chars = [Column(name, name, ".0f", importance=9) for name in ("caption_chars", "answer_chars")]
+    return [*map(Column, ("category", "source", "samples")), *chars], rows, set(), {}
 
 
 def paper_table(board: Board, number: int, wanted: Sequence[str]) -> Table:
     make = (_results, _categories, _composition)[number - 1]
     columns, rows, left_out, winners = make(board)
     known = {one.name: one for one in columns}
-    left_out |= set() if board.departures else {DEPARTURES.name}
-    names = wanted or [name for name in known if name not in left_out]
+    usual = (one for one in columns if one.name not in left_out)
+    names = wanted or [one.name for one in usual if Table("", rows).shows(one)]
     for name in names:
         check_known("column", name, known, ReportError)
     title = f"{board.benchmark}, table {number}"

@@ -11,7 +11,7 @@ from audiocapbench.table import Column, Row
 
 PUBLISHED = "published, not run here"
 EVERYTHING = "all"
-DEPARTURES = Column("departures", "departs", align="left", wraps=True)
+DEPARTURES = Column("departures", "departs", align="left", importance=9, wraps=True)
 
 
 def record(board: Board, one: Entry, name: str = EVERYTHING) -> Row:

@@ -31,7 +31,6 @@ from audiocapbench.stats import FEWEST_FOR_INTERVAL, METHODS, ROUNDS, SEED
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.table import Column, Findings, Result, Row, Table, dollars, signature_notes
-from audiocapbench.table.forms import ALWAYS
 
 _COLUMNS = (
     "board benchmark dataset scorer judge signature category model run begun source paper "
@@ -129,55 +128,46 @@ def _overall(board: Board) -> Table:
     columns = [
         Column("rank", "#"),
         Column("model"),
-        Column("run", importance=ALWAYS - bool(board.departures)),
+        Column("run", importance=9 - bool(board.departures)),
         Column("score", form=form),
-        Column("ranks", align="right"),
-        Column("people", "people prefer %", "%"),
+        Column("ranks", align="right", importance=9),
+        Column("people", "people prefer %", "%", importance=9),
         Column("votes", form=",", importance=7),
         Column("over_blind", form=".2f", importance=7),
         Column("tied", align="left", importance=6),
         *(Column(f"dimension {name}", name, form, importance=4) for name in dimensions),
         DEPARTURES,
-        Column("scored", form="{scored:,}/{samples:,}"),
-        Column("on", f"on {board.overall.ground:,}", form),
-        Column("as_zero", form=form, importance=ALWAYS if by_zero else 5),
+        Column("scored", form="{scored:,}/{samples:,}", importance=9),
+        Column("on", f"on {board.overall.ground:,}", form, importance=9),
+        Column("as_zero", form=form, importance=9 if by_zero else 5),
         Column("bounds", "worst–best", f"{{worst:{form}}}–{{best:{form}}}", None, not by_zero, 4),
         Column("cost", align="right", importance=3),
         Column("judge_cost_usd", "judge's cost", "$", importance=2),
         Column("latency_s", "s/answer", ".2f", importance=1),
     ]
-    estimates = [one.estimate() for one in board.entries]
-    left_out = set() if board.people else {"people", "votes"}
-    left_out |= set() if board.overall.uneven else {"on"}
-    left_out |= set() if any(one.over_blind for one in board.entries) else {"over_blind"}
-    if not any(reason.is_failure for one in estimates for reason in one.missing):
-        missing = board.published and board.missing_clips
-        left_out |= {"as_zero"} if missing else {"as_zero", "bounds"}
-    if all(one.judge_cost_usd is None for one in board.entries):
-        left_out.add("judge_cost_usd")
-    left_out |= set() if board.departures else {DEPARTURES.name}
-    if not board.entries:
-        left_out |= {"run", "ranks", "tied", "scored", "bounds", "cost", "latency_s"}
-    kept = [one for one in columns if one.name not in left_out]
+    reasons = {reason for one in board.entries for reason in one.estimate().missing}
+    unknown = [] if any(one.is_failure for one in reasons) else ["as_zero", "worst", "best"]
+    unknown = unknown[:1] if board.published and board.missing_clips else unknown
     notes = [*board.notes, *signature_notes([board.signature])]
     rows: list[Row] = []
     for one in entries:
         row = record(board, one) | {"model": board.name_of(one)}
         row |= {f"dimension {name}": one.dimensions.get(name) for name in dimensions}
         if isinstance(one, PublishedEntry):
-            row |= {"ranks": f"printed {one.printed_rank}"}
-            row |= {} if board.entries else {"rank": one.printed_rank}
+            at = one.printed_rank
+            row |= {"ranks": f"printed {at}"} if board.entries else {"rank": at}
         else:
             cost = "~" * (one.table.cost_estimated > 0) + dollars(one.table.cost_usd)
             worst, best = board.bounds(one) or (None, None)
             row |= {"score": one.estimate(), "ranks": one.overall.open, "cost": cost}
-            row |= {"worst": worst, "best": best, "on": one.overall.score}
+            row |= {"worst": worst, "best": best, **dict.fromkeys(unknown)}
+            row |= {"on": one.overall.score if board.overall.uneven else None}
             row |= {"people": board.people.get(one.run.id), "over_blind": one.over_blind}
             row |= {"votes": board.cast.get(one.run.id)}
         rows.append(row)
     won = winners_of(board, entries, {"on" if board.overall.uneven else "score": board.overall})
     said = [board.verdict] if board.verdict else []
-    return Table(_title(board), rows, kept, notes, winners=won, verdicts=said)
+    return Table(_title(board), rows, columns, notes, winners=won, verdicts=said)
 
 
 def _title(board: Board) -> str:
