@@ -67,6 +67,9 @@ def test_several_scorers_are_a_list_and_a_page_and_a_table(place: Path) -> None:
     assert "<script" not in page
     assert "default-src &#39;none&#39;" in page
     assert "always 1: " in page
+    for words in ("24 pairs of captions from", "8 left out as undecided", "Fleiss&#39; kappa: "):
+        assert words in page
+    assert page.count("Signature: ") == 2
 
 
 def test_one_scorer_and_several_have_one_shape_and_what_a_person_has_beside_them(

@@ -120,10 +120,10 @@ def _try_on_pairs(
     )
     if trials and per_pair is not None:
         trying.write_choices(per_pair, trials)
-    if trials and html is not None:
-        write_trials(html, trials, controls, judged, agreed, person)
     if trials:
         tables = trial_tables(trials, controls, judged, agreed, person)
+        if html is not None:
+            write_trials(html, judged.name, tables, [*trials, *controls], person)
         facts = trying.trial_document(trials, judged.left_out, agreed, controls, person)
         show_result(Findings(tables, facts), json=json)
     for trial in trials:

@@ -27,7 +27,6 @@ from audiocapbench.table import (
     shown,
     signature_notes,
 )
-from audiocapbench.table.escape_controls import escape_controls
 from audiocapbench.table.forms import html_text
 from audiocapbench.version import VERSION
 
@@ -180,17 +179,12 @@ def _whole_table(trials: Trials) -> Table:
 
 
 def write_trials(
-    path: Path,
-    tried: Trials,
-    controls: Trials,
-    pairs: PairSet,
-    agreement: Agreement,
-    person: ScorerTrial | None = None,
+    path: Path, name: str, tables: Sequence[Table], trials: Trials, person: ScorerTrial | None
 ) -> None:
+    """A page of the tables of trials, with a chart of the published measure, from 0 to 100."""
     style = joined(("trial.css",))
-    trials = sorted([*tried, *controls], key=lambda one: one.score, reverse=True)
+    trials = sorted(trials, key=lambda one: one.score, reverse=True)
     headline, (constant, answer) = trials[0].headline, trials[0].constant
-    # The published measure of each scorer on a scale of 0 to 100.
     bars = []
     for one in [*([person] if person else []), *trials]:
         value, interval = one.whole[headline].value, one.whole[headline].interval
@@ -198,27 +192,23 @@ def write_trials(
         bars.append(Bar(one.scorer, one.scorer.partition(":")[0], cell))
     kinds = list(dict.fromkeys([*_KINDS, *(bar.provider for bar in bars)]))
     line = (constant, f"always {answer}: {constant:.2f}")
-    name = (
-        f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "
-        "best constant answer; the same numbers are in the table below"
-    )
-    tables = trial_tables(tried, controls, pairs, agreement, person)
+    chart = draw_bars(bars, partial(shown, form=_FORM), 100.0, kinds, line)
     page = render(
         "trial.html",
         version=VERSION,
         style=style,
         policy=f"default-src 'none'; style-src '{source_hash(style)}'; base-uri 'none'; "
         "form-action 'none'",
-        title=f"Scorers on trial: {pairs.name}",
-        pairs=pairs,
-        clips=len({pair.clip for pair in trials[0].pairs}),
+        title=f"Scorers on trial: {name}",
         trials=trials,
         headline=_TITLES[headline],
+        constant=answer,
+        chart=chart.html(
+            f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "
+            "best constant answer; the same numbers are in the table below"
+        ),
         tables=[(one.title, html_text(one, in_page=True)) for one in tables],
-        agreement=agreement,
-        constant=trials[0].constant,
-        chart=draw_bars(bars, partial(shown, form=_FORM), 100.0, kinds, line).html(name),
-        escape_controls=escape_controls,
+        notes=tables[-1].notes,
     )
     write_file(path, page)
 
