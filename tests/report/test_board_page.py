@@ -92,7 +92,7 @@ def test_thirteen_models_and_who_is_best_are_seen_at_once(visit: Opener, thirtee
     said = seen.page.inner_text(".verdict")
     assert said.startswith(f"{NAMES[0]} leads in {JUDGE}: overall on 30 samples; {NAMES[1]}, ")
     assert said.endswith("may be as good (Holm, 78 tests).")
-    assert "p = " in seen.page.inner_text(".lead .soft")
+    assert re.search(r"\(p = 0\.\d+, corrected\)", seen.page.inner_text(".lead .soft"))
     rows = boxes(seen, "#leaderboard .board tbody tr")
     assert len(rows) == 13
     assert all(one["height"] <= 42 and one["bottom"] <= 900 for one in rows)
@@ -208,6 +208,9 @@ def test_the_matrix_shows_where_models_fail_together(visit: Opener, thirteen: st
     means = [float(one) for one in lines.locator(".num >> nth=0").all_inner_texts()]
     assert means == sorted(means)
     assert lines.first.locator(".cell").count() == 13
+    # By its end a model is told from others of its family.
+    heads = seen.page.locator("#matrix .upright").all_inner_texts()
+    assert [len(one) for one in heads if one.endswith("…me-of-80")] == [16]
     seen.page.select_option("#matrix-sort", "differ")
     spread = "#matrix [role=option] .num.soft"
     seen.until(lambda: is_falling(seen.page.locator(spread).all_inner_texts()))

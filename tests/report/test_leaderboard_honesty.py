@@ -122,7 +122,8 @@ def test_no_mark_of_a_winner_stands_on_rows_that_are_tied(store: Store) -> None:
         assert not any(any(column.marks) for column in table.text_columns())
     put_run(store, run_of("four", 0.1, seed=4), SAMPLES)
     won = built(store)
-    assert won.boards[0].verdict == "four beats the other 3 in rouge_l on 60 samples."
+    how = "in rouge_l on 60 samples (Holm, 6 tests)"
+    assert won.boards[0].verdict == f"four beats the other 3 {how}."
     for table in (*won.tables(), *won.table(1).tables()):
         marks = {one.heading[0]: one.marks for one in table.text_columns() if any(one.marks)}
         assert set(marks.values()) == {(True, False, False, False)}

@@ -13,9 +13,12 @@ from typing import Any
 
 import pytest
 
+from audiocapbench.engine import score_run
+from audiocapbench.store import Store
 from browser import Opener, Visit, launched, visits
 from command import run_command
 from four_models import JUDGE
+from made_store import MadeRun, made_samples, put_run
 from needs import needs, needs_program
 from printed import blocks
 from printed import page as page_of
@@ -200,6 +203,17 @@ def test_a_score_and_a_category_have_ranks_of_their_own(visit: Opener, page: str
     assert again.page.input_value("#part") == "music"
     assert again.page.input_value("#rank") == "rouge_l"
     assert models(again) == models(seen)
+
+
+def test_samples_without_categories_are_offered_none(visit: Opener, tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        for name in ("a/one", "b/one"):
+            score_run(store, put_run(store, MadeRun(name), made_samples(12)), ["rouge_l"])
+    done = run_command("site", "--runs", "1,2", "--out", "site", "--store", "runs.db", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    seen = visit((tmp_path / "site" / "index.html").as_uri())
+    assert len(models(seen)) == 2
+    assert seen.page.locator("#part").count() == 0
 
 
 def test_a_row_leads_to_its_page_and_back(visit: Opener, page: str) -> None:

@@ -213,7 +213,7 @@ def test_the_verdict_follows_the_runs_that_come(tmp_path: Path) -> None:
             put("made/three", 0.2)
             second = shown_first(fresh.board()["board"])["verdict"]
     assert first == "made/two beats made/one in rouge_l on 40 samples."
-    assert second == "made/three beats the other 2 in rouge_l on 40 samples."
+    assert second == "made/three beats the other 2 in rouge_l on 40 samples (Holm, 3 tests)."
 
 
 @pytest.mark.parametrize(

@@ -268,10 +268,10 @@ def board_verdict(
         return f"{ranked[0]} has the highest {scorer.label} on {about}. {untested}"
     beaten = {second for first, second in better if first == 0}
     level = [name for place, name in enumerate(ranked) if place and place not in beaten]
+    how = f" ({tests})" if tests and len(ranked) > 2 else ""
     if not level:
         others = f"the other {len(ranked) - 1}" if len(ranked) > 2 else ranked[1]
-        return f"{ranked[0]} beats {others} in {scorer.label} on {about}."
-    how = f" ({tests})" if tests and len(ranked) > 2 else ""
+        return f"{ranked[0]} beats {others} in {scorer.label} on {about}{how}."
     if not better:
         them = f"The {len(ranked)} models" if len(ranked) > 2 else " and ".join(ranked)
         return f"{them} cannot be told apart by {scorer.label} on {about}{how}."

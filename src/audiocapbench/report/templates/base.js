@@ -12,10 +12,8 @@ function make(tag, name, ...content) {
 }
 
 // Text from a dataset or a model: whichever way it runs, it stays in its own box.
-function foreign(tag, name, ...content) {
-  const element = make(tag, name, ...content);
-  element.dir = "auto";
-  return element;
+function foreign(...what) {
+  return Object.assign(make(...what), { dir: "auto" });
 }
 
 function draw(tag, attributes, ...content) {
@@ -44,6 +42,8 @@ function plain(text) {
 
 // A model's name without who offers it; of an endpoint, what it serves stands before its address.
 const ownName = (label) => label.slice(label.split("@")[0].lastIndexOf("/") + 1);
+// By its end a model is told from others of its family.
+const shortName = (label, most) => (ownName(label).length > most ? `${beginning(ownName(label), most - 9)}${ownName(label).slice(-8)}` : ownName(label));
 
 const count = (number, one, more = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : more}`;
 const isNumber = (value) => typeof value === "number" && !Number.isNaN(value);

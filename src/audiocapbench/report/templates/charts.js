@@ -110,7 +110,7 @@ function scatter(name, points, axes, size = { width: 560, height: 420 }) {
     const lines = [];
     if (one.x.interval) lines.push([across(one.x.interval[0]), y, across(one.x.interval[1]), y]);
     if (one.y.interval) lines.push([x, up(one.y.interval[1]), x, up(one.y.interval[0])]);
-    const label = points.length <= MOST_NAMED || place < FIRST_NAMED ? beginning(ownName(one.label), 26) : "";
+    const label = points.length <= MOST_NAMED || place < FIRST_NAMED ? shortName(one.label, 26) : "";
     return { ...one, cx: x, cy: y, px: x, lines, point: { x, y, lines, width: 6.6 * label.length + 4 }, short: label };
   });
   const places = placeNames(placed.map((one) => one.point), [frame.left, frame.top - 6, size.width - 2, frame.bottom]);

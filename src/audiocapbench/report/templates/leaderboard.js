@@ -77,7 +77,7 @@ class LeaderboardView extends View {
       const order = board.models.map((_, model) => model).filter((model) => isNumber(board.ranking.places[model]?.rank)).sort((a, b) => board.ranking.places[a].rank - board.ranking.places[b].rank);
       const apart = order.slice(1).filter((model, place) => board.ranking.pairs.some((one) => one.different && one.first === order[place] && one.second === model)).length;
       const above = Number(fixed(test.difference, scorer.digits)) > 0 ? `is ${fixed(test.difference, scorer.digits)} above` : "is level with";
-      lines.push(`${label(first)} ${above} ${label(second)}${board.ranking.by_zero ? " with failures as 0" : ""} (p ${chance(test.p_adjusted).replace(/^(?=\d)/, "= ")}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
+      lines.push(`${label(first)} ${above} ${label(second)}${board.ranking.by_zero ? " with failures as 0" : ""} (p ${chance(test.p_adjusted).replace(/^(?=\d)/, "= ")}${order.length > 2 ? ", corrected" : ""}).`, `${apart} of ${count(order.length - 1, "pair")} of neighbouring ranks ${apart === 1 ? "differs" : "differ"} significantly.`);
     }
     let words_ = board.verdict;
     if (!words_) {
@@ -116,7 +116,7 @@ class LeaderboardView extends View {
     const select = (id, words_, options) => field(id, words_, chooser(options, "", (value) => state.set({ [id]: value })));
     const parts = Object.entries(whole.views).filter(([, one]) => one.rankings.length);
     const found = [select("rank", "Rank by", whole.scorers.map((one) => [plain(one.label), one.label]))];
-    if (parts.length > 1) found.push(select("part", "Category", parts.map(([name, one]) => [`${name ? plain(name) : "all"} (${one.samples.toLocaleString("en")})`, name])));
+    if (parts.some(([, one]) => one.samples < whole.samples)) found.push(select("part", "Category", parts.map(([name, one]) => [`${name ? plain(name) : "all"} (${one.samples.toLocaleString("en")})`, name])));
     if (whole.models.some((one) => one.weights)) found.push(select("weights", "Weights", [["all", ""], ["open", "open"], ["closed", "closed"], ["not said", "unsaid"]]));
     if (whole.models.length > 3) {
       const search = make("input");

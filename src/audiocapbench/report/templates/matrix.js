@@ -40,7 +40,7 @@ function matrixQuery(board, models, sort, category = "") {
 function matrixGrid(id, label, board, models, apart) {
   const head = make("div", "matrix-row matrix-head", make("span", "", "sample"), make("span", "num", "mean"), make("span", "num", apart));
   for (const model of models) {
-    const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", ownName(plain(board.models[model].label))));
+    const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", shortName(plain(board.models[model].label), 16)));
     name.title = plain(board.models[model].label);
     head.append(name);
   }
