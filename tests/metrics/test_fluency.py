@@ -16,6 +16,7 @@ from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import (
     ERROR_WEIGHT,
     EXCESS_WEIGHT,
+    breaks_off,
     excess_length,
     fluency,
     fluent_similarity,
@@ -43,6 +44,65 @@ WHOLE = [
     "A woman shouts “come over here and” as music plays",
     "The low quality recording features a ballad with sustained strings. It sounds sad.",
 ]
+
+
+CUT = [
+    "a dog barks and then the",
+    "a man speaks followed by a",
+    "rain falls while a",
+    "a train passes with the",
+]
+HIDE = [
+    *("in the background", "with background noise", "followed by more sounds", "is heard nearby"),
+    *("loudly and continuously", "nearby", "on and off", "and so on", ", in the distance"),
+    *("can be heard in the background", "during the recording", "again and again", "at the end"),
+]
+
+
+@pytest.mark.parametrize("hidden", HIDE)
+@pytest.mark.parametrize("text", CUT)
+def test_what_is_put_behind_a_cut_does_not_hide_it(text: str, hidden: str) -> None:
+    made, whole = f"{text} {hidden}", f"{text.rsplit(maxsplit=1)[0]} crowd cheers {hidden}"
+    assert breaks_off(text)
+    assert breaks_off(made)
+    assert load_detector().error_probabilities([made]).tolist() == [1.0]
+    assert not breaks_off(whole.removeprefix(", "))
+
+
+@pytest.mark.parametrize("noise", ["noise", "sound in the background", "loud noise", "noise while"])
+def test_a_clause_that_names_a_noise_alone_ends_nothing(noise: str) -> None:
+    assert breaks_off(f"a dog barks and a {noise}")
+    assert breaks_off(f"a dog barks followed by a {noise}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "men talk with each other",
+            "dishes are stacked on top of one another",
+            "birds chirp nearby",
+        ),
+        *(
+            'a man says "and then the"',
+            "a car drives by in the background",
+            "a machine makes a noise",
+        ),
+        *(
+            "a bee is a fly and a fly is buzzing",
+            "thunder fades into the distance",
+            "rain for a while",
+        ),
+        *(
+            "after a while, a dog barks",
+            "a loud, long burp",
+            "a can is opened and a can is crushed",
+        ),
+        *("a dog barks with background noise", "wind and a lively and cheerful family", "", "None"),
+    ],
+)
+def test_what_ends_as_people_end_it_breaks_not_off(text: str) -> None:
+    assert not breaks_off(text)
 
 
 def column(path: Path, name: str) -> list[str]:

@@ -230,6 +230,16 @@ def test_what_is_invented_left_out_or_broken_off_costs() -> None:
     assert good > max(invented, short, broken, salad)
 
 
+@pytest.mark.parametrize("hidden", ["in the background", "with background noise", "nearby"])
+def test_a_caption_that_is_cut_off_gains_nothing_by_what_hides_it(hidden: str) -> None:
+    cut = [f"{own[0]} and then the" for own in WAYS]
+    before, after = (
+        compute(["preference"], texts, WAYS)[0].score
+        for texts in (cut, [f"{one} {hidden}" for one in cut])
+    )
+    assert after < before + 0.005
+
+
 def test_it_explains_itself_for_each_caption(tmp_path: Path) -> None:
     predictions, references = tmp_path / "p.csv", tmp_path / "r.csv"
     predictions.write_text("id,prediction\na,A dog barks and a train passes while a\n", "utf-8")

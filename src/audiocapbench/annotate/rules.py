@@ -17,9 +17,10 @@ from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
 from audiocapbench.annotate.stage import NONE, Annotation
 from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.metrics.claims import claims
-from audiocapbench.metrics.elements.splitting import split, words_that_are
+from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.fluency.detector import breaks_off
 from audiocapbench.metrics.shipped import patterns, read_lists, shipped_weights
 from audiocapbench.metrics.text import plain
 from audiocapbench.metrics.wordnet import begins_a_word, synonyms
@@ -162,7 +163,7 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     own = _READ["topic"].sub("words", own) if is_spoken else own
     last = _READ["last"].search(bare)
     apart, kind = no_caption(text) if part != "question" else (-1.0, "")
-    open_end = bool(split(bare).unfinished or _READ["open"].search(bare))
+    open_end = bool(breaks_off(bare) or _READ["open"].search(bare))
     open_end = open_end or bool(last and _is_half(last[1]))
     found = {
         f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,

@@ -20,10 +20,10 @@ from audiocapbench.metrics.elements.matching import (
 from audiocapbench.metrics.elements.splitting import Element, ElementKind, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.encoders import Encoder, load
-from audiocapbench.metrics.fluency.detector import excess_length, load_detector, longest
+from audiocapbench.metrics.fluency.detector import breaks_off, excess_length, load_detector, longest
 from audiocapbench.metrics.porter import stem
 
-RULES = 6  # goes up whenever a score can change
+RULES = 7  # goes up whenever a score can change
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
 _AT_ONCE = 4_096
@@ -175,7 +175,15 @@ class ElementComparer:
                 stems = frozenset(map(stem, words_of(item.transcript or "")))
                 cases.append((caption, references, stems))
             excess = excess_length(item.prediction, most)
-            reading = caption.unfinished, error, usual, excess, references, value / 10, value / 10
+            reading = (
+                breaks_off(item.prediction),
+                error,
+                usual,
+                excess,
+                references,
+                value / 10,
+                value / 10,
+            )
             scores = dict.fromkeys(self.dimensions, value)
             results.append(ElementScores(scores, *reading, remark=remark))
         matched = match(cases, self._vocabulary)

@@ -119,7 +119,6 @@ class Element(NamedTuple):
 class ParsedCaption(NamedTuple):
     elements: tuple[Element, ...]  # in reading order, quoted words last
     ordered: bool
-    unfinished: bool  # where it breaks off
     affirmed: tuple[Element, ...]  # what is there, and neither vague nor quoted
 
 
@@ -142,7 +141,6 @@ _QUOTE = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]')
 _SIGNS = "\u3040-\u30ff\u3400-\u9fff"
 _LETTERS = rf"[^\W_{_SIGNS}]{{1,64}}"
 _TOKEN = re.compile(rf"{_LETTERS}(?:['’\-](?!s\b){_LETTERS}){{0,4}}|[{_SIGNS}]|[.;:!?,\x01-\x07]")
-_PUNCTUATION = frozenset(".;:!?,")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 _STEERING: dict[str, str] = {mark: mark for mark in (_THEN, _BEFORE, _AFTER, _LAST, _BREAK)} | {
@@ -157,7 +155,6 @@ _NEGATION = NegationRules(
     list_words=frozenset(word for word, mark in _STEERING.items() if mark == _OR),
     reach=11,
 )
-_UNFINISHED = words_that_are("unfinished")
 
 
 def split(text: str) -> ParsedCaption:
@@ -183,11 +180,9 @@ def _split(text: str) -> ParsedCaption:
     said = [
         _element(word, ElementKind.QUOTED, 0, False) for piece in quoted for word in words_of(piece)
     ]
-    last = next((token for token in reversed(tokens) if token not in _PUNCTUATION), "")
-    unfinished = last in _UNFINISHED or last == _THEN
     elements = (*read, *said)
     affirmed = tuple([one for one in elements if one.kind < _VAGUE and not one.denied])
-    return ParsedCaption(elements, ordered, unfinished, affirmed)
+    return ParsedCaption(elements, ordered, affirmed)
 
 
 @lru_cache(maxsize=100_000)

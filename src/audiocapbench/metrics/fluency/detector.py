@@ -64,6 +64,12 @@ _JOINTS, _SHORT_JOINTS, _NO_JOINTS = (
     word_set(*_LISTS, name) for name in ("joints", "short_joints", "no_joints")
 )
 _SHORTEST_JOINED, _LONGEST_WORD = 6, 40
+_OPEN, _ARTICLES, _NO_NOUN, _ADVERBS, _BEGINS, _PLACES, _NOISES = (
+    word_set(*_LISTS, name) for name in "open articles no_noun adverbs begins places noises".split()
+)
+_OPEN_PAIRS: frozenset[str] = frozenset(read_lists(*_LISTS)["open_pairs"])
+_ATTRIBUTES = word_set("audiocapbench.metrics.elements", "words.toml", "attributes")
+_SAY_NOTHING = (_MARKS | _NOISES | _ATTRIBUTES) - {"can"}
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -84,8 +90,8 @@ class FluencyDetector:
     def error_probabilities(self, captions: Sequence[str]) -> FloatArray:
         """The probability that each caption is broken: the mean over its sentences.
 
-        A caption without a word is broken, and a sentence that was there before, lists words or
-        has words run together.
+        A caption without a word is broken, and a sentence that was there before, lists words, has
+        words run together or hides that it breaks off.
         """
         check_texts(captions, "The fluency detector")
         distinct = list(dict.fromkeys(captions))
@@ -137,8 +143,11 @@ def _falls_apart(word: str, real: set[str]) -> bool:
 
 
 def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
-    """Of each sentence, whether it lists single words, or one before it has all of its content."""
-    listed = [len(s) >= _SHORTEST_LIST and set(s[1::2]) == {PAUSE} for s in sentences]
+    """Of each sentence, whether it lists words or hides its end, or one before it says it all."""
+    listed = [
+        (len(s) >= _SHORTEST_LIST and set(s[1::2]) == {PAUSE}) or _hides_its_end(s)
+        for s in sentences
+    ]
     contents: list[set[str]] = []
     for place, sentence in enumerate(sentences) if len(listed) > 1 else ():
         own = {stem_of(word) for word in sentence if word not in _MARKS}
@@ -146,6 +155,33 @@ def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
         listed[place] |= again
         contents.append(own)
     return listed
+
+
+def breaks_off(caption: str) -> bool:
+    """Whether a sentence of it ends on a word that begins something, or only hides that it does."""
+    return any(
+        (pair := " ".join(one[-2:])) in _OPEN_PAIRS
+        or (one[-1] in _OPEN and pair != "a while")
+        or _hides_its_end(one)
+        for one in sentences_of(caption)
+    )
+
+
+def _hides_its_end(sentence: Sequence[str]) -> bool:
+    """Whether an article has no noun ("and then the in the background"), or a clause at the end
+    that began with one names nothing ("and a noise")."""
+    article = joint = waits = False
+    for place, word in enumerate(sentence):
+        is_lost = word in _NO_NOUN or (waits and word == "while")
+        if article and (is_lost or sentence[place : place + 2] == ("can", "be")):
+            return True
+        article = word in _ARTICLES or (article and word in _ADVERBS)
+        if joint and (word in _ARTICLES or word in _PLACES):
+            waits = True
+        elif word not in _SAY_NOTHING:
+            waits = False
+        joint = word in _BEGINS or (joint and (word in _ADVERBS or word == "by"))
+    return article or waits
 
 
 def mean_by_owner(
@@ -162,7 +198,7 @@ def load_detector() -> FluencyDetector:
     what = "The fluency detector's weights"
     with shipped_weights("fluency", "weights.npz", what) as (name, held):
         detector = FluencyDetector(
-            name=f"hashed@{name}+joints",
+            name=f"hashed@{name}+joints+ends",
             buckets=held["buckets"],
             step=float(held["step"]),
             repetition=held["repetition"].astype(np.float64),
