@@ -12,12 +12,13 @@ import pytest
 import audiocapbench
 from audiocapbench.benchmarks import Benchmark, Selection, open_benchmark
 from audiocapbench.engine import Budget, RateLimits, RetryPolicy, run_benchmark
+from audiocapbench.engine.bills import plain_model
 from audiocapbench.engine.runner import RunOptions
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.judges import create_judge, judge_run
 from audiocapbench.models import create_model
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.report.costs import chosen_rows, plain_model
+from audiocapbench.report.costs import chosen_rows
 from audiocapbench.store import Store, schema
 from audiocapbench.store.connect import writing
 from audiocapbench.store.ledger import Scope
