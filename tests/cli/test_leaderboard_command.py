@@ -43,8 +43,8 @@ def test_the_table_shows_ranks_ties_coverage_and_the_signature(store: str) -> No
     shown = run("leaderboard", "--store", store)
     assert shown.returncode == 0
     lines = shown.stdout.splitlines()
-    best = "best_of_all & more beats the other 2"
-    assert lines[0] == f"{best} in rouge_l on 24 samples (Holm, 3 tests)."
+    verdict = "best_of_all & more beats the other 2 in rouge_l on 24 samples (Holm, 3 tests)."
+    assert lines[0] == verdict
     assert lines[1].startswith("made: rouge_l, 24 samples")
     (best,) = [line.split() for line in lines if "best_of_all" in line and "/24" in line]
     assert best[0] == "1"
