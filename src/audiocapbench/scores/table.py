@@ -407,7 +407,10 @@ class TableReader:
             self._datasets[key] = (found, stored_traits(found))
         table = RunTable(self._store, run, *self._datasets[key], self._only)
         # Runs of the same samples are of the same groups, which are put in order once.
-        table.groups = self._groups.setdefault((key, frozenset(run.sample_ids)), table.groups)
+        same = key, frozenset(run.sample_ids)
+        if same in self._groups:
+            table.groups = self._groups[same]
+        self._groups[same] = table.groups
         return table
 
     def read_together(self, runs: Sequence[Run]) -> RunTable:

@@ -405,5 +405,6 @@ def _latest(spec: stored.RunSpec) -> Select[Any]:
 
 def _run(connection: Connection, row: Row[Any]) -> Run:
     table = schema.run_samples
-    query = select(table.c.sample).where(table.c.run == row.id).order_by(table.c.position)
-    return stored.record_of(Run, row, sample_ids=tuple(connection.execute(query).scalars()))
+    same = [table.c.run == row.id]
+    (ids,) = stored.columns_of(connection, [table.c.sample], same, table.c.position)
+    return stored.record_of(Run, row, sample_ids=tuple(ids))

@@ -14,10 +14,10 @@ from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL, together
 from audiocapbench.report.page.board import compared
 from audiocapbench.report.page.html import (
+    DIGITS,
     MEDIA_TYPES,
     NOT_ASKED,
     clip_document,
-    rounded,
     shown_answer,
 )
 from audiocapbench.report.runs import words_of
@@ -95,10 +95,8 @@ class BoardList:
         values = self._values({*query.runs, *query.scored}, [one.id for one in chosen], query.score)
         rows = []
         for one in chosen:
-            asked = (
-                (run, values.get((run, one.id, query.score))) for run in query.runs + query.scored
-            )
-            own = {run: rounded(value) for run, value in asked}
+            runs = query.runs + query.scored
+            own = {run: values.get((run, one.id, query.score)) for run in runs}
             known = [value for run in query.scored if (value := own[run]) is not None]
             row = {"id": one.id, "category": one.category, "seconds": one.seconds}
             row |= {"line": next(iter(lines[one.id].references), "")}
@@ -181,19 +179,21 @@ class BoardList:
     def _values(
         self, runs: Collection[int], ids: Sequence[str], only: Scorer | None = None
     ) -> dict[tuple[int, str, Scorer], float]:
+        """Scores as pages show them."""
         values: dict[tuple[int, str, Scorer], float] = {}
         if only is None or only.judge is None:
             names = None if only is None else [only.name]
             for run, sample, metric, value in self._store.catalog.score_values(runs, names, ids):
-                values[run, sample, Scorer(metric)] = value
+                values[run, sample, Scorer(metric)] = round(value, DIGITS)
         if only is not None and only.judge is None:
             return values
         said = self._store.catalog.rounds(runs, None if only is None else only.judge, ids)
         states = self._states(runs)
         for (run, name), verdicts in said.items():
             for samples, own in _scores(verdicts, self._ways(run, name, states[run])):
+                shown = {Scorer(name, column): round(own[column], DIGITS) for column in own}
                 for sample in samples:
-                    values |= {(run, sample, Scorer(name, column)): own[column] for column in own}
+                    values |= {(run, sample, scorer): shown[scorer] for scorer in shown}
         return values
 
     def _find_way(self, run: int, judge: str, _state: int) -> Signature | None:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import to_json
 
 from audiocapbench import audio
 from audiocapbench.data import Clip, Sample
@@ -36,6 +37,8 @@ from audiocapbench.table.escape_controls import escape_controls
 AudioChoice = Literal["none", "link", "embed"]
 
 POINTS = 200
+DIGITS = 6
+"""Of scores, as exact as pages show and sort; all would make a report half as large again."""
 MOST_EMBEDDED = 150_000_000
 """Bytes; a browser holds a page as one text, which may not be much longer than this."""
 NOT_ASKED = "not asked"
@@ -53,9 +56,11 @@ _SILENCE = np.full((2, POINTS), 128, dtype=np.uint8)
 
 def packed(document: Mapping[str, Any]) -> str:
     """A document as base64 of gzip; the same content gives the same line."""
-    # Escaped to ASCII, so that half a surrogate pair is no reason to fail.
-    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-    packed = gzip.compress(text.encode("ascii"), compresslevel=2, mtime=0)
+    try:
+        text = to_json(document, inf_nan_mode="null")
+    except ValueError:  # half a surrogate pair, which is no reason to fail and must be escaped
+        text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode("ascii")
+    packed = gzip.compress(text, compresslevel=2, mtime=0)
     return base64.b64encode(packed).decode("ascii")
 
 
@@ -84,7 +89,10 @@ def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDoc
     read = [
         (
             run.table.outcomes,
-            [run.table.sample_scores(one).values for one in data.scorers],
+            [
+                {key: round(value, DIGITS) for key, value in scores.values.items()}
+                for scores in map(run.table.sample_scores, data.scorers)
+            ],
             {judge: judge_words(run.table, judge) for judge in run.table.judgements},
         )
         for run in data.runs
@@ -129,17 +137,12 @@ def clip_document(sample: Sample) -> dict[str, Any]:
     }
 
 
-def rounded(score: float | None) -> float | None:
-    """As exact as pages show and sort; all digits would make a report half as large again."""
-    return None if score is None else round(score, 6)
-
-
 def shown_answer(
     outcome: Outcome | None, scores: Sequence[float | None], verdicts: Mapping[str, str]
 ) -> dict[str, Any]:
     """What pages show of an answer and its judging, with a note where it was a reference itself."""
-    shown = [rounded(one) for one in scores]
-    said = {"scores": shown, "verdicts": [one for one in verdicts.items() if one[1]]}
+    spoken = [one for one in verdicts.items() if one[1]]
+    said: dict[str, Any] = {"scores": scores, "verdicts": spoken}
     if outcome is None:
         unknown = {"status": NOT_ASKED, "latency": None, "cost": None}
         return {"text": "", "error": "", "note": ""} | unknown | said
