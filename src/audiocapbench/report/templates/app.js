@@ -75,8 +75,7 @@ class App {
     at("chips").replaceChildren(...chips.map((one) => foreign("li", "chip", one)));
     at("tabs").replaceChildren(
       ...this.tabs.map((tab) => {
-        const link = make("a", "", NAMES[tab]);
-        link.id = `tab-${tab}`;
+        const link = make("a", { id: `tab-${tab}` }, NAMES[tab]);
         link.addEventListener("click", (event) => {
           event.preventDefault();
           this.state.set({}, { tab });

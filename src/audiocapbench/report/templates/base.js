@@ -3,10 +3,10 @@
 const SVG = "http://www.w3.org/2000/svg";
 const at = (id) => document.getElementById(id);
 
-// make("p", "soft", "words", child, …): text and elements alike are appended as they are.
+// make("p", "soft", "words", child, …): text and elements alike are appended as they are; in place of a class, properties.
 function make(tag, name, ...content) {
   const element = document.createElement(tag);
-  if (name) element.className = name;
+  if (name) Object.assign(element, typeof name === "string" ? { className: name } : name);
   element.append(...content.filter((one) => one !== undefined && one !== null));
   return element;
 }
@@ -24,8 +24,7 @@ function draw(tag, attributes, ...content) {
 }
 
 function button(words, action, name = "", label) {
-  const element = make("button", name, words);
-  element.type = "button";
+  const element = make("button", { className: name, type: "button" }, words);
   if (label) element.setAttribute("aria-label", label);
   element.addEventListener("click", action);
   return element;
@@ -85,10 +84,7 @@ function table(label, heads, rows, name = "") {
     head.append(cell);
   }
   const body = make("tbody", "", ...rows);
-  const region = make("div", "scroll", make("table", name, make("thead", "", head), body));
-  region.tabIndex = 0;
-  region.setAttribute("role", "region");
-  region.setAttribute("aria-label", label);
+  const region = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: label }, make("table", name, make("thead", "", head), body));
   return make("div", "", region, share(label, () => rowsOf(region.firstChild)));
 }
 
@@ -134,15 +130,11 @@ function chooser(options, value, change, label) {
 
 // A box to tick, with its label.
 function tick(value, ...label) {
-  const box = make("input");
-  [box.type, box.value] = ["checkbox", value];
-  return make("label", "", box, ...label);
+  return make("label", "", make("input", { type: "checkbox", value }), ...label);
 }
 
 // A control with its label.
 function field(id, words, control) {
   control.id = id;
-  const label = make("label", "", words);
-  label.htmlFor = id;
-  return make("div", "field", label, control);
+  return make("div", "field", make("label", { htmlFor: id }, words), control);
 }

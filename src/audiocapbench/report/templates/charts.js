@@ -30,13 +30,11 @@ function ticks(low, high, most = 6) {
 // The mark of a score, its interval behind it, on an axis from 0 to the best possible.
 // Dashed lines are what it has to be seen beside: {name, value}.
 function intervalBar(cell, scorer, references = []) {
-  const bar = make("div", "bar");
-  bar.setAttribute("aria-hidden", "true");
+  const bar = make("div", { className: "bar", ariaHidden: "true" });
   const part = (value) => `${(100 * Math.min(1, Math.max(0, value / scorer.max))).toFixed(2)}%`;
   for (const one of references) {
-    const line = make("s", "reference");
+    const line = make("s", { className: "reference", title: `${one.name} ${one.value.toFixed(scorer.digits)}` });
     line.style.left = part(one.value);
-    line.title = `${one.name} ${one.value.toFixed(scorer.digits)}`;
     bar.append(line);
   }
   if (!cell) return bar;
@@ -131,15 +129,12 @@ function scatter(name, points, axes, size = { width: 560, height: 420 }) {
 // Parts of a whole, one beside the other: [name, number, class].
 function stacked(parts, name) {
   const whole = parts.reduce((sum, one) => sum + one[1], 0) || 1;
-  const bar = make("div", "stacked");
-  bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", `${name}: ${parts.map((one) => `${one[1].toLocaleString("en")} ${one[0]}`).join(", ")}`);
-  for (const [words_, number, kind] of parts) {
-    if (!number) continue;
-    const piece = make("i", kind);
+  const said = parts.map(([words_, number]) => `${number.toLocaleString("en")} ${words_}`);
+  const bar = make("div", { className: "stacked", role: "img", ariaLabel: `${name}: ${said.join(", ")}` });
+  parts.forEach(([, number, kind], place) => {
+    const piece = make("i", { className: kind, title: said[place] });
     piece.style.width = `${(100 * number) / whole}%`;
-    piece.title = `${number.toLocaleString("en")} ${words_}`;
-    bar.append(piece);
-  }
+    if (number) bar.append(piece);
+  });
   return bar;
 }

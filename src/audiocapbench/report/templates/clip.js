@@ -32,9 +32,7 @@ class ClipView {
   // A link to what is not here, such as a sample of another benchmark.
   missing(id, first) {
     this.close();
-    const say = make("div", "", make("h2", "", "No such sample"), make("p", "", "There is no sample ", foreign("b", "", beginning(plain(id), 80)), " here: the link may be of another benchmark, or of other runs."), button("Show the first sample", first));
-    say.setAttribute("role", "alert");
-    say.firstChild.tabIndex = -1;
+    const say = make("div", { role: "alert" }, make("h2", { tabIndex: -1 }, "No such sample"), make("p", "", "There is no sample ", foreign("b", "", beginning(plain(id), 80)), " here: the link may be of another benchmark, or of other runs."), button("Show the first sample", first));
     this.box.replaceChildren(say);
   }
 
@@ -53,11 +51,9 @@ class ClipView {
   header(clip) {
     const title = foreign("h2", "", ...marked(plain(clip.id), hits(plain(clip.id), this.query.search)));
     title.tabIndex = -1;
-    const between = make("nav", "", button("←", () => this.actions.step(-1), "", "Previous sample"), button("→", () => this.actions.step(1), "", "Next sample"), button("Back to the list", () => this.actions.back(), "back"));
-    between.setAttribute("aria-label", "Between samples");
+    const between = make("nav", { ariaLabel: "Between samples" }, button("←", () => this.actions.step(-1), "", "Previous sample"), button("→", () => this.actions.step(1), "", "Next sample"), button("Back to the list", () => this.actions.back(), "back"));
     const facts = [plain(clip.category), clip.seconds ? `${clip.seconds.toFixed(1)} s` : "", clip.rate ? `${(clip.rate / 1000).toLocaleString("en")} kHz` : "", plain(clip.file)].filter(Boolean);
-    const link = make("a", "", "Link to this sample");
-    link.href = `#clip=${encodeURIComponent(clip.id.toWellFormed())}`;
+    const link = make("a", { href: `#clip=${encodeURIComponent(clip.id.toWellFormed())}` }, "Link to this sample");
     return make("header", "", make("div", "", title, between), make("p", "soft", foreign("bdi", "", `${facts.join(" · ")} · `), link));
   }
 

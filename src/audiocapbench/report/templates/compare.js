@@ -27,8 +27,7 @@ class CompareView extends View {
     }
     const shown = this.models();
     const asked = (this.asked = {});
-    const beside = make("section", "card beside");
-    beside.setAttribute("aria-label", "The chosen sample");
+    const beside = make("section", { className: "card beside", ariaLabel: "The chosen sample" });
     this.detail?.close();
     this.detail = new DuelView(this.app, beside);
     const grid = matrixGrid("compare-list", `Samples by how far ${plain(board.scorers[board.headline].label)} differs`, board, shown, "B − A");
@@ -93,8 +92,7 @@ class CompareView extends View {
 // The chosen sample, and what only one of the two models says of it.
 class DuelView extends ClipView {
   header(clip) {
-    const link = make("a", "", "Open in the explorer");
-    link.href = this.app.state.address({ clip: clip.id }, "explore");
+    const link = make("a", { href: this.app.state.address({ clip: clip.id }, "explore") }, "Open in the explorer");
     return make("header", "", foreign("h2", "", plain(clip.id)), make("p", "soft", link));
   }
 

@@ -119,10 +119,7 @@ class LeaderboardView extends View {
     if (parts.some(([, one]) => one.samples < whole.samples)) found.push(select("part", "Category", parts.map(([name, one]) => [`${name ? plain(name) : "all"} (${one.samples.toLocaleString("en")})`, name])));
     if (whole.models.some((one) => one.weights)) found.push(select("weights", "Weights", [["all", ""], ["open", "open"], ["closed", "closed"], ["not said", "unsaid"]]));
     if (whole.models.length > 3) {
-      const search = make("input");
-      search.type = "search";
-      search.autocomplete = "off";
-      found.push(field("find", "Find a model", search));
+      found.push(field("find", "Find a model", make("input", { type: "search", autocomplete: "off" })));
     }
     if (whole.models.some((one) => one.control)) {
       const box = tick("", " Hide controls");
@@ -130,11 +127,9 @@ class LeaderboardView extends View {
       found.push(box);
     }
     this.columnBoxes = make("div", "boxes");
-    const tools = make("form", "tools", ...found, make("details", "menu columns", make("summary", "", "Columns"), this.columnBoxes), make("p", "soft"));
-    tools.lastChild.id = "count-models";
-    tools.lastChild.setAttribute("role", "status");
-    tools.setAttribute("role", "search");
-    tools.setAttribute("aria-label", "Rank and filter models");
+    const columns = make("details", "menu columns", make("summary", "", "Columns"), this.columnBoxes);
+    const shown = make("p", { className: "soft", id: "count-models", role: "status" });
+    const tools = make("form", { className: "tools", role: "search", ariaLabel: "Rank and filter models" }, ...found, columns, shown);
     tools.addEventListener("submit", (event) => event.preventDefault());
     tools.addEventListener("input", ({ target }) => {
       if (this.columnBoxes.contains(target)) {
@@ -251,8 +246,7 @@ class LeaderboardView extends View {
 
   head(column, name) {
     const now = this.sort ? this.sort.key === column.key : column.key === "rank";
-    const head = make("th", name);
-    head.scope = "col";
+    const head = make("th", { className: name, scope: "col" });
     const element = button(column.name, () => {
       const down = this.sort?.key === column.key ? !this.sort.down : !column.text;
       this.sort = column.key === "rank" ? null : { key: column.key, down };
@@ -289,10 +283,8 @@ class LeaderboardView extends View {
     const end = letters.splice(Math.max(letters.length - 8, 6)).join("");
     const label = foreign("span", "full", make("span", before.length > 4 ? "start" : "", before), make("span", "", letters.join("")), make("span", "end", end));
     let element = make("span", "link", label);
-    if (one.page) {
-      element = make("a", "link", label);
-      element.href = one.page;
-    } else if (one.run !== null) element = this.filtering(button(label, () => {}, "link"), model);
+    if (one.page) element = make("a", { className: "link", href: one.page }, label);
+    else if (one.run !== null) element = this.filtering(button(label, () => {}, "link"), model);
     else element.tabIndex = 0;
     element.title = `${full} · ${one.control ? "control" : plain(one.provider)}`;
     const head = rowHead(make("span", "one", modelMark(one), element));
@@ -333,10 +325,7 @@ class LeaderboardView extends View {
     shown.title = text;
     // Only what a web address begins with: a link must not be a script.
     if (/^https?:\/\//.test(one?.link ?? "")) {
-      const more = make("a", "", "more");
-      more.href = one.link;
-      more.rel = "noopener nofollow";
-      more.setAttribute("aria-label", `more about ${plain(one.label)}`);
+      const more = make("a", { href: one.link, rel: "noopener nofollow", ariaLabel: `more about ${plain(one.label)}` }, "more");
       shown.replaceChildren(text, text ? " · " : "", more);
     }
     return shown;
@@ -349,15 +338,11 @@ class LeaderboardView extends View {
     const cells = categories.map((name) => this.whole.views[name].estimates[board.headline][model]);
     const told = categories.map((name, place) => `${plain(name)} ${fixed(cells[place]?.value, scorer.digits)}`);
     const bars = categories.map((name, place) => {
-      const bar = make("i");
+      const bar = make("i", { title: told[place] });
       bar.style.setProperty("--tall", cells[place] ? `${100 * Math.max(0.03, Math.min(1, cells[place].value / scorer.max))}%` : "0%");
-      bar.title = told[place];
       return this.filtering(bar, model, { category: name });
     });
-    const box = make("span", "spark", ...bars);
-    box.setAttribute("role", "img");
-    box.setAttribute("aria-label", told.join(", "));
-    return box;
+    return make("span", { className: "spark", role: "img", ariaLabel: told.join(", ") }, ...bars);
   }
 
   // How its answers ended, as parts of a whole.
@@ -433,8 +418,7 @@ class LeaderboardView extends View {
 }
 
 function axisHead(scorer) {
-  const ends = make("span", "ends", make("i", "", "0"), make("i", "", `${scorer.max / 2}`), make("i", "", `${scorer.max}`));
-  ends.setAttribute("aria-hidden", "true");
+  const ends = make("span", { className: "ends", ariaHidden: "true" }, ...[0, scorer.max / 2, scorer.max].map((end) => make("i", "", `${end}`)));
   return make("span", "", make("span", "hidden", "interval"), ends);
 }
 

@@ -92,12 +92,8 @@ class ClipList {
     }
     for (let place = first; place < last; place++) {
       if (this.rows.has(place)) continue;
-      const row = make("div", "row");
-      row.id = `${this.box.id}-${place}`;
+      const row = make("div", { className: "row", id: `${this.box.id}-${place}`, role: "option", ariaSetSize: this.total, ariaPosInSet: place + 1 });
       row.dataset.place = place;
-      row.setAttribute("role", "option");
-      row.setAttribute("aria-setsize", this.total);
-      row.setAttribute("aria-posinset", place + 1);
       row.style.top = `${place * this.tall}px`;
       this.fill(row, place);
       this.rows.set(place, row);
@@ -123,11 +119,9 @@ class ClipList {
   }
 
   bars(one, scorer) {
-    const bars = make("span", "bars");
-    bars.setAttribute("aria-hidden", "true");
+    const bars = make("span", { className: "bars", ariaHidden: "true" });
     one.scores.forEach((value, place) => {
-      const bar = make("i", isNumber(value) ? "" : "no");
-      bar.title = plain(this.query.names[place]);
+      const bar = make("i", { className: isNumber(value) ? "" : "no", title: plain(this.query.names[place]) });
       if (isNumber(value)) bar.style.height = `${Math.min(1, value / scorer.max) * 18}px`;
       bars.append(bar);
     });

@@ -8,9 +8,7 @@ class Live {
     this.source = source;
     this.seen = null;
     this.isAway = false;
-    this.card = make("section", "card live");
-    this.card.setAttribute("aria-label", "What goes on");
-    this.card.hidden = true;
+    this.card = make("section", { className: "card live", ariaLabel: "What goes on", hidden: true });
     at("main").prepend(this.card);
     this.boards();
     addEventListener("unhandledrejection", (event) => {

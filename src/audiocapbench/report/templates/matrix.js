@@ -18,9 +18,9 @@ class MatrixList extends ClipList {
     const known = one.scores.filter(isNumber);
     const [low, high] = [Math.min(...known), Math.max(...known)];
     const cells = one.scores.map((value, column) => {
-      const shown = make("span", isNumber(value) ? "cell" : "cell none", isNumber(value) ? value.toFixed(scorer.digits === 2 ? 1 : 2) : "");
+      const title = `${plain(names[column])}: ${fixed(value, scorer.digits)}`;
+      const shown = make("span", { className: isNumber(value) ? "cell" : "cell none", title }, isNumber(value) ? value.toFixed(scorer.digits === 2 ? 1 : 2) : "");
       if (isNumber(value)) shown.style.setProperty("--share", `${100 * Math.max(0, Math.min(1, value / scorer.max))}%`);
-      shown.title = `${plain(names[column])}: ${fixed(value, scorer.digits)}`;
       shown.dataset.model = column;
       return shown;
     });
@@ -38,19 +38,9 @@ function matrixQuery(board, models, sort, category = "") {
 
 // The heads of columns, and below them an empty list.
 function matrixGrid(id, label, board, models, apart) {
-  const head = make("div", "matrix-row matrix-head", make("span", "", "sample"), make("span", "num", "mean"), make("span", "num", apart));
-  for (const model of models) {
-    const name = make("span", "upright", modelMark(board.models[model]), foreign("span", "", shortName(plain(board.models[model].label), 16)));
-    name.title = plain(board.models[model].label);
-    head.append(name);
-  }
-  head.setAttribute("aria-hidden", "true");
-  const [rows, spacer] = [make("div", "matrix-list"), make("div")];
-  [rows.id, rows.tabIndex] = [id, 0];
-  rows.setAttribute("role", "listbox");
-  rows.setAttribute("aria-label", label);
-  spacer.setAttribute("role", "presentation");
-  rows.append(spacer);
+  const names = models.map((model) => board.models[model]).map((one) => make("span", { className: "upright", title: plain(one.label) }, modelMark(one), foreign("span", "", shortName(plain(one.label), 16))));
+  const head = make("div", { className: "matrix-row matrix-head", ariaHidden: "true" }, make("span", "", "sample"), make("span", "num", "mean"), make("span", "num", apart), ...names);
+  const rows = make("div", { className: "matrix-list", id, tabIndex: 0, role: "listbox", ariaLabel: label }, make("div", { role: "presentation" }));
   const grid = make("div", "matrix", head, rows);
   grid.style.setProperty("--models", models.length);
   const room = () => grid.clientWidth - head.children[2].offsetLeft - head.children[2].offsetWidth;

@@ -26,17 +26,12 @@ class Player {
     if (sound.none) return make("p", "soft", sound.none);
     if (sound.missing) return foreign("p", "warning", `No sound: ${sound.missing}.`);
     const box = make("div", "sound");
-    this.audio = make("audio");
-    this.audio.setAttribute("aria-label", `Play ${plain(id)}`);
-    this.audio.controls = true;
-    this.audio.preload = "none";
+    this.audio = make("audio", { ariaLabel: `Play ${plain(id)}`, controls: true, preload: "none" });
     this.audio.addEventListener("error", () => this.unheard(box, sound));
     this.wave = make("canvas", "wave");
-    this.spectrum = make("canvas", "spectrum");
+    this.spectrum = make("canvas", { className: "spectrum", hidden: true });
     this.head = make("i", "playhead");
-    const pictures = make("div", "pictures", this.wave, this.spectrum, this.head);
-    pictures.setAttribute("aria-hidden", "true");
-    this.spectrum.hidden = true;
+    const pictures = make("div", { className: "pictures", ariaHidden: "true" }, this.wave, this.spectrum, this.head);
     pictures.addEventListener("click", (event) => {
       const frame = pictures.getBoundingClientRect();
       this.audio.currentTime = ((event.clientX - frame.left) / frame.width) * this.length();
@@ -88,9 +83,7 @@ class Player {
     const said = sound.link
       ? `The file is not at ${beginning(sound.link, 300)}; was the page moved? If it is there, this browser cannot play it.`
       : "This browser cannot play the file.";
-    const line = foreign("p", "warning text", said);
-    line.setAttribute("role", "alert");
-    box.append(line);
+    box.append(foreign("p", { className: "warning text", role: "alert" }, said));
   }
 
   move() {

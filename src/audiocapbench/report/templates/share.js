@@ -73,16 +73,14 @@ async function pngOf(shown) {
   const picture = new Image();
   picture.src = `data:image/svg+xml,${encodeURIComponent(svgOf(shown))}`;
   await picture.decode();
-  const canvas = make("canvas");
-  [canvas.width, canvas.height] = [PNG_SCALE * picture.width, PNG_SCALE * picture.height];
+  const canvas = make("canvas", { width: PNG_SCALE * picture.width, height: PNG_SCALE * picture.height });
   canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
 // A file that the browser keeps where it keeps what is fetched.
 function save(blob, file) {
-  const link = make("a");
-  [link.href, link.download] = [URL.createObjectURL(blob), file];
+  const link = make("a", { href: URL.createObjectURL(blob), download: file });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
@@ -101,8 +99,7 @@ async function give(blob, file) {
 
 // The menu of a table or chart: `rows()` are its cells, or texts; a chart has an `svg` too.
 function share(name, rows, svg) {
-  const told = make("span", "soft");
-  told.setAttribute("role", "status");
+  const told = make("span", { className: "soft", role: "status" });
   const file = name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60);
   const plainText = (content) => new Blob([content], { type: "text/plain" });
   const form = (make_) => async () => plainText(make_((await rows()).map((line) => line.map((one) => (typeof one === "string" ? { text: one, small: "" } : one)))));

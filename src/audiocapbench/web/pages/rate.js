@@ -93,8 +93,7 @@ function tell(title, text, retry = false) {
 }
 
 function option(group, value, inner) {
-  const input = Object.assign(make("input"), { type: "radio", name: group, value });
-  return make("label", "option", input, inner);
+  return make("label", "option", make("input", { type: "radio", name: group, value }), inner);
 }
 
 function captions() {
@@ -109,7 +108,7 @@ function captions() {
 }
 
 function keyed(word, letter) {
-  return make("span", "", word, Object.assign(make("kbd", "", letter), { ariaHidden: "true" }));
+  return make("span", "", word, make("kbd", { ariaHidden: "true" }, letter));
 }
 
 function scales() {
