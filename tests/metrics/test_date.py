@@ -413,7 +413,7 @@ def test_length_within_references_changes_nothing_but_the_signature() -> None:
     whole, _, _ = date_and_parts([one[0] for one in HELD_TO], HELD_TO)
     short, _, _ = date_and_parts([one[0] for one in HELD_TO], HELD_TO, length="references")
     assert short.samples == pytest.approx(whole.samples)
-    assert "|length:references|" in str(short.signature)
+    assert "|length:references:2|" in str(short.signature)
     assert "length" not in str(whole.signature), "stored signatures stay"
     with pytest.raises(MetricError, match="no length of DATE 'long'"):
         date_and_parts(SAID, HELD_TO, length="long")
@@ -430,6 +430,15 @@ def test_what_is_beyond_the_references_length_is_never_rewarded(between: str, va
         assert (said.discriminability <= own.discriminability).all()
     twice = date_parts([text * 2 for text in SAID], HELD_TO, length="references", variant=variant)
     assert (twice.date < own.date).all()
+
+
+def test_longer_references_of_other_clips_leave_no_room_for_more_words() -> None:
+    held = [(MORE, MORE.upper()), *HELD_TO]
+    own, twice = (
+        date_parts([MORE, *(text * times for text, _ in HELD_TO)], held, length="references")
+        for times in (1, 2)
+    )
+    assert (twice.similarity[1:] < 0.7 * own.similarity[1:]).all()
 
 
 @pytest.mark.parametrize("form", ["{} None", "{} None.", "None. {}", "{} or none", "None, {}"])

@@ -102,7 +102,8 @@ def date_and_parts(
         "refs": "mean",
         "fluency": fluency,
     }
-    fields |= {} if length == LENGTHS[0] else {"length": length}
+    # Until protocol 2 of the bound, references of others left room, too.
+    fields |= {} if length == LENGTHS[0] else {"length": f"{length}:2"}
     # As in DATE of a sample, to be unlike the references is worth no less than to say nothing.
     sides = [np.maximum(side, 0) for side in parts[:2]]
     columns = np.stack(sides if variant == "published" else [parts.date], axis=1)
@@ -215,16 +216,15 @@ def _within(
 ) -> tuple[list[str], FloatArray]:
     """Texts without what is longer than references, and the share of each that is left.
 
-    Letters and digits count, as many as the longest reference of a sample has, or references of
-    the corpus on average: where one only says that there is nothing, a sentence is not too long.
-    "None" beside other words is not read: who describes something and denies it may not have both.
+    Letters and digits count, as many as the longest reference of a sample has: others' leave no
+    room for more words. "None" beside other words is not read: who describes something and denies
+    it may not have both.
     """
-    letters = [[sum(map(str.isalnum, one)) for one in own] for own in references]
-    usual = float(np.mean([count for own in letters for count in own]))
     kept, shares = list[str](), np.ones(len(texts))
-    for place, (text, own) in enumerate(zip(texts, letters, strict=True)):
-        most, at = max(usual, *own), [n for n, one in enumerate(text) if one.isalnum()]
-        head = text[: at[int(most)]] if len(at) > most else text
+    for place, (text, own) in enumerate(zip(texts, references, strict=True)):
+        most = max(sum(map(str.isalnum, one)) for one in own)
+        at = [n for n, one in enumerate(text) if one.isalnum()]
+        head = text[: at[most]] if len(at) > most else text
         shares[place] = min(1.0, most / max(len(at), 1))
         kept.append(head if head == text else head.rpartition(" ")[0] or head)
         said = _NULL.sub(" ", kept[-1])
