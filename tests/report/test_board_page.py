@@ -260,6 +260,17 @@ def test_every_pair_of_a_report_has_intervals_and_p(visit: Opener, thirteen: str
         assert p.startswith("< ") or 0 <= float(p) <= 1
 
 
+def test_no_run_is_compared_with_itself(visit: Opener, thirteen: str) -> None:
+    seen = visit(f"{thirteen}#compare&a=a%2Fb-1&b=a%2Fb-1", viewport=LAPTOP)
+    seen.page.wait_for_selector("#compare .verdict")
+    sides = [seen.page.locator(f"#compare .side-{side} select") for side in "ab"]
+    first, second = (side.input_value() for side in sides)
+    assert (first, second == first) == ("a/b-1", False)
+    offered = [side.locator("option").all_inner_texts() for side in sides]
+    assert (second in offered[0], first in offered[1]) == (False, False)
+    assert {len(one) for one in offered} == {12}
+
+
 def test_a_page_whose_clips_were_too_large_plays_them_made_smaller(
     visit: Opener, heard: str
 ) -> None:

@@ -9,10 +9,6 @@ function modelMark(one) {
   return draw("svg", { class: `key ${colourOf(one.mark)}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: one.shape }));
 }
 
-function figure(name, width, height, ...content) {
-  return draw("svg", { class: "figure", role: "img", "aria-label": name, viewBox: `0 0 ${width} ${height}`, width: "100%", height }, ...content);
-}
-
 function words(text, x, y, name = "", anchor = "start") {
   return draw("text", { x, y, class: name, "text-anchor": anchor }, text);
 }
@@ -92,7 +88,7 @@ function scatter(name, points, axes, size = { width: 560, height: 420 }) {
   }
   const across = (value) => frame.left + ((value - axes.x.low) / (axes.x.high - axes.x.low)) * (frame.right - frame.left);
   const up = (value) => frame.bottom - ((value - axes.y.low) / (axes.y.high - axes.y.low)) * (frame.bottom - frame.top);
-  const svg = figure(name, size.width, size.height);
+  const svg = draw("svg", { class: "figure", role: "img", "aria-label": name, viewBox: `0 0 ${size.width} ${size.height}`, width: "100%", height: size.height });
   for (const tick of ticks(axes.x.low, axes.x.high)) {
     svg.append(draw("line", { class: "grid", x1: across(tick), x2: across(tick), y1: frame.top, y2: frame.bottom }), words(`${tick}`, across(tick), frame.bottom + 16, "tick", "middle"));
   }

@@ -12,11 +12,10 @@ class CompareView extends View {
   models() {
     const { board, state } = this.app;
     const runs = this.app.runs();
-    const find = (name, other) => runs.find((model) => board.models[model].label === state.get(name)) ?? other;
-    const real = runs.filter((model) => !board.models[model].control);
-    const [first, second] = [...real, ...runs.filter((model) => board.models[model].control)];
-    const a = find("a", first);
-    return [a, find("b", a === second ? first : second)];
+    const order = [...runs].sort((one, other) => board.models[one].control - board.models[other].control);
+    const find = (name, models) => models.find((model) => board.models[model].label === state.get(name)) ?? models[0];
+    const a = find("a", order);
+    return [a, find("b", order.filter((model) => model !== a))]; // None beside itself.
   }
 
   async render(box) {
@@ -43,15 +42,15 @@ class CompareView extends View {
 
   chooser(a, b) {
     const { board } = this.app;
-    const models = this.app.runs().map((model) => [plain(board.models[model].label), board.models[model].label]);
-    const select = (name, chosen, words_) => make("label", `side-${name}`, make("span", "", words_), chooser(models, board.models[chosen].label, (value) => this.app.state.set({ [name]: value })));
+    const models = (other) => this.app.runs().filter((model) => model !== other).map((model) => [plain(board.models[model].label), board.models[model].label]);
+    const select = (name, chosen, other) => make("label", `side-${name}`, make("span", "", name.toUpperCase()), chooser(models(other), board.models[chosen].label, (value) => this.app.state.set({ [name]: value })));
     const swap = button("⇄", () => this.app.state.set({ a: board.models[b].label, b: board.models[a].label }), "", "Swap the two models");
-    return make("div", "card chooser", select("a", a, "A"), swap, select("b", b, "B"));
+    return make("div", "card chooser", select("a", a, b), swap, select("b", b, a));
   }
 
   // Scores of both, and what the tests say of them when that is known.
   async test(a, b, asked) {
-    const pair = a === b ? null : await this.app.source.compared(a, b);
+    const pair = await this.app.source.compared(a, b);
     if (asked !== this.asked) return;
     this.verdict.replaceWith(verdict(pair?.verdict));
     this.every.replaceWith(this.scores(a, b, pair));

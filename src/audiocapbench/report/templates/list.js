@@ -103,12 +103,13 @@ class ClipList {
   }
 
   fill(row, place) {
-    const { query } = this;
     const one = this.at(place);
-    if (!one) {
-      row.replaceChildren(make("span", "soft", "…"));
-      return;
-    }
+    if (one) this.line(row, one);
+    else row.replaceChildren(make("span", "soft", "…"));
+  }
+
+  line(row, one) {
+    const { query } = this;
     const scorer = query.scorer;
     const id = beginning(plain(one.id), 80);
     const line = beginning(one.line, 160);

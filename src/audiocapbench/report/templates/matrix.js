@@ -8,12 +8,7 @@ class MatrixList extends ClipList {
     return known.length ? fixed(Math.max(...known) - Math.min(...known), this.query.scorer.digits) : "–";
   }
 
-  fill(line, place) {
-    const one = this.at(place);
-    if (!one) {
-      line.replaceChildren(make("span", "soft", "…"));
-      return;
-    }
+  line(row, one) {
     const { scorer, names } = this.query;
     const known = one.scores.filter(isNumber);
     const [low, high] = [Math.min(...known), Math.max(...known)];
@@ -25,8 +20,8 @@ class MatrixList extends ClipList {
       return shown;
     });
     const mean = known.length ? `${fixed(one.value, scorer.digits)}` : "–";
-    line.replaceChildren(foreign("span", "name", beginning(plain(one.id), 60)), make("span", "num", mean), make("span", "num soft", this.apart(one.scores)), ...cells);
-    line.setAttribute("aria-label", `${plain(one.id)}: ${known.length ? `mean ${mean}, from ${fixed(low, scorer.digits)} to ${fixed(high, scorer.digits)}` : "no score"}`);
+    row.replaceChildren(foreign("span", "name", beginning(plain(one.id), 60)), make("span", "num", mean), make("span", "num soft", this.apart(one.scores)), ...cells);
+    row.setAttribute("aria-label", `${plain(one.id)}: ${known.length ? `mean ${mean}, from ${fixed(low, scorer.digits)} to ${fixed(high, scorer.digits)}` : "no score"}`);
   }
 }
 
