@@ -376,15 +376,13 @@ def test_a_verdict_does_not_show_an_interval_that_speaks_against_it() -> None:
 def test_a_board_leads_only_those_that_it_beats() -> None:
     names = ("A", "B", "C", "D", "E")
     said = {
-        "A beats the other 4 in rouge_l on 9 clips.": [(0, 1), (0, 2), (0, 3), (0, 4)],
-        "A leads in rouge_l on 9 clips; B and C may be as good.": [(0, 3), (0, 4)],
-        "A has the highest rouge_l on 9 clips; B, C and 2 more may be as good.": [(1, 4)],
-        "The 5 models cannot be told apart by rouge_l on 9 clips.": [],
+        "A beats the other 4 in rouge_l on 9 clips (Holm).": [(0, 1), (0, 2), (0, 3), (0, 4)],
+        "A leads in rouge_l on 9 clips; B and C may be as good (Holm).": [(0, 3), (0, 4)],
+        "A has the highest rouge_l on 9 clips; B, C and 2 more may be as good (Holm).": [(1, 4)],
+        "The 5 models cannot be told apart by rouge_l on 9 clips (Holm).": [],
     }
     for words, better in said.items():
-        assert board_verdict(Scorer("rouge_l"), names, better, about="9 clips") == words
-        named = board_verdict(Scorer("rouge_l"), names, better, about="9 clips", tests="Holm")
-        assert named.endswith(" (Holm).")
+        assert board_verdict("rouge_l", "9 clips", names, better, "Holm") == words
 
 
 def test_the_verdict_does_not_hang_on_what_else_was_scored(store: Store) -> None:

@@ -243,20 +243,14 @@ def verdict_of(
     at = order.index
     better = [(at(one.first), at(one.second)) for one in ranking.pairs if one.different]
     ranked = [entries[place].label for place in order]
+    if len(ranked) > 1 and ranking.untested:
+        return f"{ranked[0]} has the highest {scorer.label} on {about}. {ranking.untested}"
     tests = f"{correction.words}, {counted(len(ranking.pairs), 'test')}"
-    return board_verdict(
-        scorer, ranked, better, about=about, tests=tests, untested=ranking.untested
-    )
+    return board_verdict(scorer.label, about, ranked, better, tests)
 
 
 def board_verdict(
-    scorer: Scorer,
-    ranked: Sequence[str],
-    better: Sequence[tuple[int, int]],
-    *,
-    about: str,
-    tests: str = "",
-    untested: str | None = None,
+    score: str, about: str, ranked: Sequence[str], better: Sequence[tuple[int, int]], tests: str
 ) -> str:
     """What is known of models in the order of their ranks, from pairs of whom the first is better.
 
@@ -264,18 +258,16 @@ def board_verdict(
     """
     if len(ranked) < 2:
         return ""
-    if untested is not None:
-        return f"{ranked[0]} has the highest {scorer.label} on {about}. {untested}"
     beaten = {second for first, second in better if first == 0}
     level = [name for place, name in enumerate(ranked) if place and place not in beaten]
-    how = f" ({tests})" if tests and len(ranked) > 2 else ""
+    how = f" ({tests})" if len(ranked) > 2 else ""
     if not level:
         others = f"the other {len(ranked) - 1}" if len(ranked) > 2 else ranked[1]
-        return f"{ranked[0]} beats {others} in {scorer.label} on {about}{how}."
+        return f"{ranked[0]} beats {others} in {score} on {about}{how}."
     if not better:
         them = f"The {len(ranked)} models" if len(ranked) > 2 else " and ".join(ranked)
-        return f"{them} cannot be told apart by {scorer.label} on {about}{how}."
-    first = f"leads in {scorer.label}" if beaten else f"has the highest {scorer.label}"
+        return f"{them} cannot be told apart by {score} on {about}{how}."
+    first = f"leads in {score}" if beaten else f"has the highest {score}"
     return f"{ranked[0]} {first} on {about}; {_names(level)} may be as good{how}."
 
 
