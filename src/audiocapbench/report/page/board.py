@@ -123,11 +123,7 @@ def _document(data: BoardData, title: str, labels: Sequence[str]) -> parts.Board
         missing_clips=data.missing_clips,
         headline=data.scorers.index(data.headline),
         scorers=[
-            parts.ScorerEntry(
-                **{name: getattr(one, name) for name in ("label", "column", "judge", "digits")},
-                max=one.max_value,
-            )
-            for one in data.scorers
+            parts.ScorerEntry.model_validate(one, from_attributes=True) for one in data.scorers
         ],
         providers=[one for one in providers if one in present],
         models=models,

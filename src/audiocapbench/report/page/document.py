@@ -49,7 +49,7 @@ class ScorerEntry(DocumentPart):
     label: str
     column: str
     judge: str | None
-    max: float
+    max_value: float
     digits: int
 
 

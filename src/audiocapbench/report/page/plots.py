@@ -107,7 +107,7 @@ def figure_sheets(board: BoardDocument, data: ReportData) -> Iterator[tuple[str,
     every = [bar for _, bars in panels for bar in bars]
     known = [bar.cell for bar in (*overall, *every) if bar.cell is not None]
     top = max((cell.ends[1] for cell in known), default=0.0)
-    about = f"{measure.label} (0–{measure.max:g}), with 95 % intervals "
+    about = f"{measure.label} (0–{measure.max_value:g}), with 95 % intervals "
     about += f"(none for fewer than {board.fewest} samples)"
 
     def drawn(bars: Sequence[Bar]) -> Drawing:

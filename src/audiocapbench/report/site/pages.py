@@ -92,10 +92,8 @@ def _board(
             setattr(model, field, getattr(one.submission, field))
         # Scores that the submission says and nobody here could check.
         for claim in one.claims:
-            view, scorer = (
-                board.views.get(claim.category or ""),
-                Scorer(claim.scorer, claim.dimension),
-            )
+            view = board.views.get(claim.category or "")
+            scorer = Scorer(claim.scorer, claim.dimension)
             if view is not None and scorer in data.scorers:
                 cells = view.estimates[data.scorers.index(scorer)]
                 claimed = Cell(value=claim.value, interval=claim.interval, n=claim.n, claimed=True)
@@ -137,7 +135,7 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
     alone = ranks[best].worst == 1
     said = f"People prefer {best}" if alone else f"It is open whom people prefer; {best} leads"
     said += f": {100 * (share.value or 0.0):.1f} %, {how}."
-    entry = ScorerEntry(label=_PEOPLE, column=_PEOPLE, judge=None, max=100.0, digits=1)
+    entry = ScorerEntry(label=_PEOPLE, column=_PEOPLE, judge=None, max_value=100.0, digits=1)
     covered = [None if one is None else one.n for one in cells]
     group = ScorerGroup(title="People", coverage="votes", covered=covered, note=note, scorers=[])
     group.scorers.append(len(board.scorers))

@@ -27,7 +27,7 @@ function ticks(low, high, most = 6) {
 // Dashed lines are what it has to be seen beside: {name, value}.
 function intervalBar(cell, scorer, references = []) {
   const bar = make("div", { className: "bar", ariaHidden: "true" });
-  const part = (value) => `${(100 * Math.min(1, Math.max(0, value / scorer.max))).toFixed(2)}%`;
+  const part = (value) => `${(100 * Math.min(1, Math.max(0, value / scorer.max_value))).toFixed(2)}%`;
   for (const one of references) {
     const line = make("s", { className: "reference", title: `${one.name} ${one.value.toFixed(scorer.digits)}` });
     line.style.left = part(one.value);

@@ -101,7 +101,7 @@ class ClipView {
     const line = (number) => {
       const scorer = board.scorers[number];
       const fill = make("i");
-      fill.style.width = `${100 * Math.min(1, answer.scores[number] / scorer.max)}%`;
+      fill.style.width = `${100 * Math.min(1, answer.scores[number] / scorer.max_value)}%`;
       return make("div", number === this.query.measure ? "dim now" : "dim", foreign("span", "", plain(judge !== null && scorer.judge === judge ? scorer.column : scorer.label)), make("b", "", fill), make("span", "num", answer.scores[number].toFixed(scorer.digits)));
     };
     const shown = [make("div", "dims", ...first.map(line))];

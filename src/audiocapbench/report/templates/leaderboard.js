@@ -91,7 +91,7 @@ class LeaderboardView extends View {
       else if (board.ranking.places.length) lines.push("None is ranked: the notes below say why.");
       else lines.push(`Not tested here by this score: “audiocapbench leaderboard ${scorer.judge ? "--judge" : "--metric"} '${plain(scorer.judge ?? scorer.label)}'” does.`);
     }
-    const by = `${board.ranking.ranked ? "Ranked" : "Sorted"} by ${plain(scorer.label)}${board.part ? ` on ${plain(board.part)}` : ""}, from 0 to ${scorer.max}.`;
+    const by = `${board.ranking.ranked ? "Ranked" : "Sorted"} by ${plain(scorer.label)}${board.part ? ` on ${plain(board.part)}` : ""}, from 0 to ${scorer.max_value}.`;
     return make("section", "lead", verdict(words_), foreign("p", "soft", [...lines, by].join(" ")));
   }
 
@@ -221,7 +221,7 @@ class LeaderboardView extends View {
       if (decides) cells.push(make("td", `num${ranking.uneven && board.winner === model ? " best" : ""}`, fixed(this.decides(model), scorer.digits)));
       return make("tr", one.control ? "control" : one.run === null ? "published" : "", ...cells, ...columns.map((column) => column.cell(model)));
     });
-    const box = make("section", "card", make("h2", "hidden", `${plain(scorer.label)}, 0 to ${scorer.max}`), table("Board", heads, rows, ranking.ranked ? "board ranked" : "board"));
+    const box = make("section", "card", make("h2", "hidden", `${plain(scorer.label)}, 0 to ${scorer.max_value}`), table("Board", heads, rows, ranking.ranked ? "board ranked" : "board"));
     const lines = references.map((one) => `${one.name} ${fixed(one.value, scorer.digits)}`).join(", ");
     const shown = [board.headline, ...board.scorers.keys()].filter((number) => number === board.headline || columns.some((one) => one.key === board.scorers[number].label));
     const notes = board.boards.filter((one) => one.scorers.some((number) => shown.includes(number) && board.scorers[number].column === "hallucination")).map((one) => one.note);
@@ -339,7 +339,7 @@ class LeaderboardView extends View {
     const told = categories.map((name, place) => `${plain(name)} ${fixed(cells[place]?.value, scorer.digits)}`);
     const bars = categories.map((name, place) => {
       const bar = make("i", { title: told[place] });
-      bar.style.setProperty("--tall", cells[place] ? `${100 * Math.max(0.03, Math.min(1, cells[place].value / scorer.max))}%` : "0%");
+      bar.style.setProperty("--tall", cells[place] ? `${100 * Math.max(0.03, Math.min(1, cells[place].value / scorer.max_value))}%` : "0%");
       return this.filtering(bar, model, { category: name });
     });
     return make("span", { className: "spark", role: "img", ariaLabel: told.join(", ") }, ...bars);
@@ -418,7 +418,7 @@ class LeaderboardView extends View {
 }
 
 function axisHead(scorer) {
-  const ends = make("span", { className: "ends", ariaHidden: "true" }, ...[0, scorer.max / 2, scorer.max].map((end) => make("i", "", `${end}`)));
+  const ends = make("span", { className: "ends", ariaHidden: "true" }, ...[0, scorer.max_value / 2, scorer.max_value].map((end) => make("i", "", `${end}`)));
   return make("span", "", make("span", "hidden", "interval"), ends);
 }
 

@@ -123,7 +123,7 @@ class ClipList {
     const bars = make("span", { className: "bars", ariaHidden: "true" });
     one.scores.forEach((value, place) => {
       const bar = make("i", { className: isNumber(value) ? "" : "no", title: plain(this.query.names[place]) });
-      if (isNumber(value)) bar.style.height = `${Math.min(1, value / scorer.max) * 18}px`;
+      if (isNumber(value)) bar.style.height = `${Math.min(1, value / scorer.max_value) * 18}px`;
       bars.append(bar);
     });
     return bars;

@@ -15,7 +15,7 @@ class MatrixList extends ClipList {
     const cells = one.scores.map((value, column) => {
       const title = `${plain(names[column])}: ${fixed(value, scorer.digits)}`;
       const shown = make("span", { className: isNumber(value) ? "cell" : "cell none", title }, isNumber(value) ? value.toFixed(scorer.digits === 2 ? 1 : 2) : "");
-      if (isNumber(value)) shown.style.setProperty("--share", `${100 * Math.max(0, Math.min(1, value / scorer.max))}%`);
+      if (isNumber(value)) shown.style.setProperty("--share", `${100 * Math.max(0, Math.min(1, value / scorer.max_value))}%`);
       shown.dataset.model = column;
       return shown;
     });
@@ -84,7 +84,7 @@ class MatrixView extends View {
 
   scale(scorer) {
     const steps = [0, 0.25, 0.5, 0.75, 1].map((share) => {
-      const step = make("span", "cell", `${share * scorer.max}`);
+      const step = make("span", "cell", `${share * scorer.max_value}`);
       step.style.setProperty("--share", `${100 * share}%`);
       return step;
     });
