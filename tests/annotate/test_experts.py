@@ -91,6 +91,7 @@ def test_the_signal_is_described_in_figures_that_can_be_reckoned_by_hand() -> No
     assert (silent["rms_dbfs"], silent["loudness_lufs"]) == (FLOOR_DB, None)
     constant = built_in.SignalExpert({}).analyse(made(np.full(rate, 0.1)))
     assert (constant["rms_dbfs"], constant["silence_share"]) == (FLOOR_DB, 1.0), "no sound at all"
+    assert constant["loudness_lufs"] is None
 
 
 @pytest.mark.parametrize("t60", [0.4, 0.8, 1.6])

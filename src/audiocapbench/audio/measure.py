@@ -31,6 +31,8 @@ def measured(wave: Waveform, silence_db: float) -> dict[str, Any]:
     powers, frames = frame_powers(samples, rate)
     reverberation, decays = reverberation_s(samples, rate)
     own: dict[str, Any] = {"mono": wave.mix().note}
+    # An offset would be a sound to the filter of loudness, where it begins.
+    heard = wave.samples - wave.samples.mean(axis=0, dtype=np.float64)
     if wave.channels > 1:
         own["channels_dbfs"] = [decibels(float(one.std(dtype=np.float64))) for one in samples.T]
     return {name: value for name, value in own.items() if value} | {
@@ -39,7 +41,7 @@ def measured(wave: Waveform, silence_db: float) -> dict[str, Any]:
         "channels": wave.channels,
         "rms_dbfs": level_dbfs(powers, frames),
         "peak_dbfs": decibels(float(np.abs(wave.samples).max())),
-        "loudness_lufs": integrated_loudness(wave.samples, rate),
+        "loudness_lufs": integrated_loudness(heard, rate),
         "silence_share": float(np.mean(levels_of(powers) < silence_db)),
         "clipped_share": float(np.mean((np.abs(samples) >= 0.999).any(axis=1))),
         "reverberation": {

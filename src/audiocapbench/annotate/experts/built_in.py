@@ -31,7 +31,7 @@ class SignalExpert:
 
     def __init__(self, options: Options) -> None:
         self._silence_db = number(options, "silence", -60, -200, 0)
-        self.version = f"3, silence below {self._silence_db:g} dBFS"
+        self.version = f"4, silence below {self._silence_db:g} dBFS"
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         return measured(clip.waveform, self._silence_db)
