@@ -20,6 +20,7 @@ from audiocapbench.report.page.drawing import (
     Bar,
     Point,
     bins_of,
+    cut,
     draw_bars,
     draw_histogram,
     draw_scatter,
@@ -277,3 +278,11 @@ def test_a_card_speaks_of_intervals_where_it_shows_some(
     data = gathered_runs(store, put_many(store, 2, clips))
     drawn = draw_card(board_document(store, data, "T"), "rouge_l")
     assert ("95 % intervals" in drawn) == intervals
+
+
+def test_a_long_name_in_a_figure_keeps_the_end_that_tells_it_from_others() -> None:
+    names = [f"endpoint/organisation/{'long-' * 12}model-{size}" for size in ("small", "large")]
+    shown = [cut(one) for one in names]
+    assert [len(one) for one in shown] == [48, 48]
+    assert shown[0].endswith("model-small")
+    assert shown[1].endswith("model-large")

@@ -180,7 +180,7 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float)
         number = text(f"{at + 1}", f"{dx:g}", dy + 4, "name", "middle")
         parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{number}</svg>')
         beside, below = f"{50 * (at % 2)}%", _SCATTER + _LINE * (at // 2 + 1)
-        parts.append(text(f"{at + 1}  {short(one.label)}", beside, below, "name", "start"))
+        parts.append(text(f"{at + 1}  {cut(one.label)}", beside, below, "name", "start"))
     return Drawing("".join(parts), _SCATTER + _LINE * (len(points) + 3) // 2)
 
 
@@ -192,7 +192,7 @@ def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell]) -> Draw
     parts.append(f'<line class="axis" x1="{zero}%" x2="{zero}%" y1="0" y2="{bottom}"/>')
     for index, (label, cell) in enumerate(rows):
         y, score = _ROW * index, scale.at(cell.value)
-        parts.append(text(f"{short(label)}: {cell.value:+.2f}", "0", y + 13, "name", "start"))
+        parts.append(text(f"{cut(label)}: {cell.value:+.2f}", "0", y + 13, "name", "start"))
         if cell.interval is not None:
             low, high = map(scale.at, cell.interval)
             ends = f'x1="{low}%" x2="{high}%"'
@@ -244,7 +244,7 @@ def _grid(scale: _Scale, top: float, bottom: float) -> list[str]:
 
 
 def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour: int) -> list[str]:
-    parts, cell = [text(short(bar.label), "0", y + 13, "name", "start")], bar.cell
+    parts, cell = [text(cut(bar.label), "0", y + 13, "name", "start")], bar.cell
     if cell is None:
         return [*parts, text("no score", "0", y + 30, "tick", "start")]
     score, low, high = map(scale.at, (cell.value, *cell.ends))
@@ -272,8 +272,17 @@ def _around(cells: Sequence[Cell], start: float, end: float) -> _Scale:
     return _Scale(first, max(step * -(-high // step), first + step), start, end, step)
 
 
-def short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+def letters(words: str, most: int) -> int:
+    """How many letters fit where so many Latin ones do."""
+    return most if max(words, default="") < "\u2e80" else most // 2
+
+
+def cut(words: str, most: int = _LONGEST) -> str:
+    """Words of no more letters, without their middle: ends of names tell models apart."""
+    words, most = escape_controls(words), letters(words, most)
+    return (
+        words if len(words) <= most else f"{words[: most // 2]}…{words[-(most - most // 2 - 1) :]}"
+    )
 
 
 def text(words: str, x: str, y: float, kind: str, anchor: str) -> str:

@@ -16,7 +16,7 @@ from audiocapbench.metrics.result import FloatArray
 from audiocapbench.plugins import require_packages
 from audiocapbench.report.page import drawing
 from audiocapbench.report.page.document import BoardDocument, Cell
-from audiocapbench.report.page.drawing import COLOURS, SHAPES, Bar, Drawing, Point, short, text
+from audiocapbench.report.page.drawing import COLOURS, SHAPES, Bar, Drawing, Point, cut, text
 from audiocapbench.report.page.report_data import ReportData, clip_of
 from audiocapbench.table.escape_controls import escape_controls
 
@@ -172,7 +172,7 @@ def draw_sheet(
         size = 'class="key" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true"'
         key = f'<svg {size}><path d="{shape}" class="c{colour}"/></svg>'
         parts.append(f'<svg x="{x}" y="{y}" overflow="visible">{key}</svg>')
-        parts.append(text(short(name), f"{x + 20}", y + 11, "name", "start"))
+        parts.append(text(cut(name), f"{x + 20}", y + 11, "name", "start"))
     top += _LEGEND * -(-len(legend) // across)
     for start in range(0, len(cells), columns):
         bottom = top
@@ -180,7 +180,7 @@ def draw_sheet(
             left, y = _GAP + column * (width + _GAP), top
             for title, chart in cell:
                 if title:
-                    parts.append(text(short(title), f"{left}", y + 12, "title", "start"))
+                    parts.append(text(cut(title), f"{left}", y + 12, "title", "start"))
                     y += _TITLE
                 parts.append(chart.placed(left, y, width))
                 y += chart.height + _GAP / 2
@@ -208,12 +208,12 @@ def draw_card(board: BoardDocument, signature: str) -> str:
     for most in _NAMES_OF_CARD:  # names give way, so that what is said of them stays
         said = verdict
         for name in sorted(places, key=len, reverse=True):
-            said = said.replace(name, _cut(name, most))
-        lines = wrap(escape_controls(said), _letters(said, 62))
+            said = said.replace(name, cut(name, most))
+        lines = wrap(escape_controls(said), drawing.letters(said, 62))
         if len(lines) <= _CARD_LINES:
             break
-    lines = [*lines[:2], *filter(None, [_cut(" ".join(lines[2:]), 62)])]
-    parts = [text(_cut(board.title, 70), "60", 56, "soft", "start")]
+    lines = [*lines[:2], *filter(None, [cut(" ".join(lines[2:]), 62)])]
+    parts = [text(cut(board.title, 70), "60", 56, "soft", "start")]
     parts += [text(words, "60", 104 + 38 * at, "said", "start") for at, words in enumerate(lines)]
     shown = known[: _CARD_ROWS - (len(known) > _CARD_ROWS)]
     top = max((cell.ends[1] for _, cell in shown), default=0.0) or 1.0
@@ -224,7 +224,7 @@ def draw_card(board: BoardDocument, signature: str) -> str:
         )
         bar = f'y="{y + 10}" height="20"'
         parts.append(text(places.get(label, ""), "60", y + 27, "soft", "start"))
-        parts.append(text(_cut(label, 40), "122", y + 27, "name", "start"))
+        parts.append(text(cut(label, 40), "122", y + 27, "name", "start"))
         parts.append(f'<rect class="fill" x="600" width="{value - 600:.1f}" {bar}/>')
         parts.append(f'<rect class="band" x="{low:.1f}" width="{max(high - low, 3):.1f}" {bar}/>')
         parts.append(f'<path class="score" d="M{value:.1f} {y + 5}v30"/>')
@@ -237,24 +237,11 @@ def draw_card(board: BoardDocument, signature: str) -> str:
     ends = "95 % intervals · " if any(cell.interval for _, cell in shown) else ""
     about = f"{board.samples:,} samples · {ends}AudioCapBench {board.version}"
     parts.append(text(about, "60", 582, "soft", "start"))
-    parts.append(text(_cut(signature, 124), "60", 608, "small", "start"))
+    parts.append(text(cut(signature, 124), "60", 608, "small", "start"))
     look = files("audiocapbench.report").joinpath("templates", "card.svg").read_text("utf-8")
     return look.replace("<!-- parts -->", "".join(parts))
 
 
-def _letters(words: str, most: int) -> int:
-    """How many letters fit where so many Latin ones do."""
-    return most if max(words, default="") < "\u2e80" else most // 2
-
-
-def _cut(words: str, most: int) -> str:
-    """Words of no more letters, without their middle: ends of names tell models apart."""
-    words, most = escape_controls(words), _letters(words, most)
-    return (
-        words if len(words) <= most else f"{words[: most // 2]}…{words[-(most - most // 2 - 1) :]}"
-    )
-
-
 def _fitting(names: Sequence[str]) -> int:
-    widest = _LETTER * max((len(short(name)) for name in names), default=0) + _GAP
+    widest = _LETTER * max((len(cut(name)) for name in names), default=0) + _GAP
     return max(1, min(_COLUMNS, int((_WIDTH - _GAP) / widest)))
