@@ -18,6 +18,7 @@ from audiocapbench.stats.bootstrap import (
 )
 from audiocapbench.stats.units import FloatArray, units_of
 from needs import needs
+from permutation import beside
 
 stats = needs("scipy.stats")
 
@@ -128,7 +129,7 @@ def test_intervals_of_differences_hold_the_truth_in_93_percent(
 ) -> None:
     first, second, truth = pairs(np.random.default_rng(5), n)
     first, second = first[..., np.newaxis], second[..., np.newaxis]
-    tests, held = permutation_tests(first, second, first_column, rounds=999), 0
+    tests, held = permutation_tests(*beside(first, second), first_column, rounds=999), 0
     for place, p in enumerate(tests.tolist()):
         sides = first[:, place], second[:, place]
         found = difference_interval(*sides, first_column, p=p, bounds=UNIT)
@@ -171,8 +172,9 @@ def test_two_of_one_mean_are_told_apart_no_more_often_than_said(count: int) -> N
     base = generator.integers(6, 10, (count, rounds, 1)) / 10
     gain = 0.05 / 0.95 * 0.75
     failing = np.where(generator.random(base.shape) < 0.05, 0.0, base + gain)
-    swapped = permutation_tests(failing, base, first_column, rounds=999)
-    known = guarded(swapped, failing, base, first_column, bounds=(0.0, 1.1))
+    sides = beside(failing, base)
+    swapped = permutation_tests(*sides, first_column, rounds=999)
+    known = guarded(swapped, *sides, first_column, bounds=(0.0, 1.1))
     assert (known >= swapped).all()
     assert (known < 0.05).mean() < 0.07
     if count < 100:
@@ -184,6 +186,7 @@ def test_ordinary_differences_are_seen_nearly_as_often() -> None:
     for count, least in ((60, 0.68), (300, 0.75)):
         base = generator.beta(3, 5, (count, rounds, 1))
         other = np.clip(base + generator.normal(2.9 * 0.12 / count**0.5, 0.12, base.shape), 0, 1)
-        swapped = permutation_tests(other, base, first_column, rounds=999)
-        known = guarded(swapped, other, base, first_column, bounds=(0.0, 1.0))
+        sides = beside(other, base)
+        swapped = permutation_tests(*sides, first_column, rounds=999)
+        known = guarded(swapped, *sides, first_column, bounds=(0.0, 1.0))
         assert least < (known < 0.05).mean() <= (swapped < 0.05).mean()

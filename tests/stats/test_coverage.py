@@ -4,7 +4,7 @@ All corpora of a case are drawn from at once with the same seed, just as two use
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import intervals, permutation_tests
 from audiocapbench.stats.units import FloatArray, units_of
+from permutation import beside
 
 pytestmark = pytest.mark.slow
 
@@ -104,9 +105,9 @@ def test_ignoring_that_questions_share_a_clip_makes_intervals_too_short() -> Non
 
 
 def rate(first: World, second: World, rounds: int = 999) -> float:
-    values = permutation_tests(
-        first.statistics, second.statistics, first.aggregate, rounds=rounds, clusters=first.clusters
-    )
+    sides = beside(first.statistics, second.statistics)
+    how: Any = {"rounds": rounds, "clusters": first.clusters}
+    values = permutation_tests(*sides, first.aggregate, **how)
     return float((values <= 0.05).mean())
 
 

@@ -8,13 +8,15 @@ from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import (
     difference_interval,
     difference_intervals,
+    guarded,
     paired_spread,
+    paired_spreads,
     permutation_tests,
     student_tests,
 )
 from audiocapbench.stats.units import FloatArray
 from needs import needs
-from permutation import permutation_test
+from permutation import beside, permutation_test
 
 stats = needs("scipy.stats")
 
@@ -133,15 +135,21 @@ def test_questions_about_a_clip_are_swapped_together() -> None:
 
 def test_pairs_tested_together_get_what_each_gets_alone() -> None:
     generator = np.random.default_rng(5)
-    first, second = generator.random((40, 3, 2)), generator.random((40, 3, 2))
-    second[:, 1] += 0.1
-    p = permutation_tests(first, second, ratio)
-    intervals = difference_intervals(np.stack([first, second], axis=2), ratio, p=p)
-    for pair in range(3):
-        sides = first[:, pair], second[:, pair]
-        assert p[pair] == permutation_test(*sides, ratio)
-        alone = difference_interval(*sides, ratio, p=p[pair])
-        assert intervals[pair] == pytest.approx(alone, abs=1e-12)
+    systems, pairs = generator.random((40, 4, 2)), np.array([[0, 1], [2, 0], [0, 3], [3, 2]])
+    systems[:, 1] += 0.1
+    p = permutation_tests(systems, pairs, ratio)
+    known = guarded(p, systems, pairs, ratio, bounds=(0.0, 2.0))
+    intervals = difference_intervals(systems, pairs, ratio, p=p)
+    spreads = paired_spreads(systems, pairs, ratio)
+    for place, (first, second) in enumerate(pairs):
+        sides = systems[:, first], systems[:, second]
+        assert p[place] == permutation_test(*sides, ratio)
+        assert known[place] == guarded(
+            p[[place]], *beside(*(one[:, np.newaxis] for one in sides)), ratio, bounds=(0.0, 2.0)
+        )
+        alone = difference_interval(*sides, ratio, p=p[place])
+        assert intervals[place] == pytest.approx(alone, abs=1e-12)
+        assert spreads[place] == pytest.approx(paired_spread(*sides, ratio), abs=1e-12)
 
 
 def test_the_interval_of_a_difference_knows_that_samples_are_paired() -> None:

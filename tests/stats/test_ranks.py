@@ -8,6 +8,7 @@ import pytest
 from audiocapbench.metrics.result import first_column
 from audiocapbench.stats.bootstrap import permutation_tests
 from audiocapbench.stats.multiple import Correction, corrected, letters, rank_intervals, tied_groups
+from permutation import beside
 
 
 def test_places_are_behind_all_that_are_better_and_before_all_that_are_worse() -> None:
@@ -30,7 +31,7 @@ def test_the_true_places_of_near_equal_systems_are_held_in_95_percent() -> None:
     for start in range(0, corpora, 20):
         block = scores[:, start : start + 20]
         first, second = (block[..., side].reshape(60, -1, 1) for side in (left, right))
-        values = permutation_tests(first, second, first_column, rounds=1999)
+        values = permutation_tests(*beside(first, second), first_column, rounds=1999)
         signs = (first - second).mean(axis=0)[:, 0]
         for number in range(20):
             rows = slice(number * len(pairs), (number + 1) * len(pairs))

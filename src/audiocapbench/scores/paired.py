@@ -154,26 +154,30 @@ class PairedScores:
 
 
 class Together(NamedTuple):
-    """Pairs that are added up alike, by their places, and one of them: their statistics are of
-    shape (samples, pairs, 2, k), the second run's first. Of each pair scores have ``bounds``."""
+    """Pairs that are added up alike, by their places, and one of them.
+
+    ``runs`` are statistics of shape (samples, runs, k), whose scores have ``bounds``; ``pairs`` are
+    two of them each, the second of the pair first.
+    """
 
     places: list[int]
-    sides: FloatArray
     one: PairedScores
+    runs: FloatArray
+    pairs: bootstrap.Pairs
     bounds: tuple[FloatArray, FloatArray]
 
     @property
     def added(self) -> FloatArray:
         """What scores are made of: of means nothing but the values."""
-        return self.sides[..., :1] if self.one.aggregate is first_column else self.sides
+        return self.runs[..., :1] if self.one.aggregate is first_column else self.runs
 
     @property
-    def drawn(self) -> Aggregate:
-        """What makes scores of a draw, which may hold no sample of a small corpus: that has the
-        mean of all."""
+    def alone(self) -> Aggregate:
+        """What makes scores of some samples, perhaps none of a small corpus: that has the mean of
+        all."""
         if (group := self.one.group).aggregation is None:
             return self.one.aggregate
-        means = compute.corpus_means(self.sides.mean(axis=0), len(group.weights))
+        means = compute.corpus_means(self.runs.mean(axis=0), len(group.weights))
         return self.one.made_by(means)
 
 
@@ -185,15 +189,17 @@ def together(pairs: Sequence[PairedScores]) -> Iterator[Together]:
         at_once = max(1, _MOST_NUMBERS // max(one.sides[0][one.here].size, 1))
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
-            # Of many pairs of few runs each run is picked once.
-            sides = {id(side): side for place in some for side in reversed(pairs[place].sides)}
-            numbers = {key: number for number, key in enumerate(sides)}
-            tables = np.stack([side[one.here] for side in sides.values()], axis=1)
-            picked = [[numbers[id(side)] for side in pairs[place].sides[::-1]] for place in some]
-            scorers = [pairs[place].scorer for place in some]
-            least = np.array([min(own.min_value, 0.0) for own in scorers])
-            most = np.array([own.max_value for own in scorers])
-            yield Together(some, tables.take(picked, axis=1), one, (least, most))
+            sides = [
+                ((pairs[place].scorer, id(side)), side)
+                for place in some
+                for side in reversed(pairs[place].sides)
+            ]
+            numbers = {key: number for number, key in enumerate(dict(sides))}
+            chosen = np.array([numbers[key] for key, _ in sides]).reshape(-1, 2)
+            runs = np.stack([side[one.here] for side in dict(sides).values()], axis=1)
+            least = np.array([min(scorer.min_value, 0.0) for scorer, _ in numbers])
+            most = np.array([scorer.max_value for scorer, _ in numbers])
+            yield Together(some, one, runs, chosen, (least, most))
 
 
 def p_values(pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS) -> list[float]:
@@ -202,15 +208,13 @@ def p_values(pairs: Sequence[PairedScores], rounds: int = bootstrap.SWAPS) -> li
     keys = [(one.source, rounds) for one in pairs]
     new = [one for one, key in zip(pairs, keys, strict=True) if key not in one.group.tested]
     for some in together(new):
-        left, right = some.added[:, :, 0], some.added[:, :, 1]
         made, own = some.one.aggregate, some.one.clusters
-        values = bootstrap.permutation_tests(left, right, made, rounds=rounds, clusters=own)
+        values = bootstrap.permutation_tests(
+            some.added, some.pairs, made, rounds=rounds, clusters=own
+        )
         if (sure := values < power.ALPHA).any():
-            sides = left[:, sure], right[:, sure]
-            bounds = some.bounds[0][sure], some.bounds[1][sure]
-            values[sure] = bootstrap.guarded(
-                values[sure], *sides, made, bounds=bounds, clusters=own
-            )
+            about = some.added, some.pairs[sure], made
+            values[sure] = bootstrap.guarded(values[sure], *about, bounds=some.bounds, clusters=own)
         for place, value in zip(some.places, values.tolist(), strict=True):
             new[place].group.tested[new[place].source, rounds] = value
     return [one.group.tested[key] for one, key in zip(pairs, keys, strict=True)]

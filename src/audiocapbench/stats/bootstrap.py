@@ -23,9 +23,9 @@ from audiocapbench.stats.units import (
     FloatArray,
     Interval,
     Units,
-    distinct,
     is_enough,
     ordered,
+    ranks,
     units_of,
 )
 
@@ -42,6 +42,9 @@ _ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
 _MOST_KEPT = 10_100_000  # weights, some 80 MB
 
 
+Pairs = NDArray[np.int64]
+"""Pairs of systems by their places, of shape (pairs, 2)."""
+_ONE_PAIR = np.array([[0, 1]])
 _Ends = tuple[FloatArray, FloatArray]  # low and high ones of several intervals
 
 
@@ -96,33 +99,34 @@ def own_scores(statistics: FloatArray, aggregate: Aggregate) -> FloatArray:
         return aggregate(statistics)
 
 
-def intervals(units: Units, aggregate: Aggregate, **how: Unpack[Resampling]) -> _Ends:
+def intervals(
+    units: Units, aggregate: Aggregate, unseen: _Ends | None = None, **how: Unpack[Resampling]
+) -> _Ends:
     """Intervals of many scores at once (n, ..., k), none taken for a share; infinite for none."""
     score = aggregate(units.means[np.newaxis])[0]
-    lows, highs = map(np.concatenate, zip(*_rounds(units, aggregate, how), strict=True))
+    ends = _unseen(units, aggregate, how) if unseen is None else unseen
+    lows, highs = map(np.concatenate, zip(*_rounds(units, aggregate, ends, how), strict=True))
     low = np.quantile(lows, 1 - TAIL, axis=0, method="inverted_cdf")
     high = np.quantile(highs, TAIL, axis=0, method="inverted_cdf")
     least, most = how.get("bounds", (-np.inf, np.inf))
     if (room := how.get("room")) is not None:
-        unseen = 1 - (1 - LEVEL) ** (1 / units.effective)
-        low = np.minimum(low, score - (score - room[0]) * unseen)
-        high = np.maximum(high, score + (room[1] - score) * unseen)
+        share = 1 - (1 - LEVEL) ** (1 / units.effective)
+        low = np.minimum(low, score - (score - room[0]) * share)
+        high = np.maximum(high, score + (room[1] - score) * share)
     # An interval that leaves out its own estimate, as few and lumpy samples can make it, is none.
     return np.minimum(np.maximum(low, least), score), np.maximum(np.minimum(high, most), score)
 
 
-def _rounds(units: Units, aggregate: Aggregate, how: Resampling) -> Iterator[_Ends]:
+def _rounds(units: Units, aggregate: Aggregate, unseen: _Ends, how: Resampling) -> Iterator[_Ends]:
     """Scores (rounds, ...) of units weighted at random and one more, the worst and the best that
     nobody has seen yet: for means Gaffke's (2005), and for shares Clopper's and Pearson's."""
-    rounds, seed = how.get("rounds", ROUNDS), how.get("seed", SEED)
-    worst, best = _unseen(units, aggregate, how)
-    every = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes])
-    columns, places = distinct(every)
-    count = len(every) + 1
+    rounds, seed, (worst, best) = how.get("rounds", ROUNDS), how.get("seed", SEED), unseen
+    columns = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes]).T.copy()
+    count = len(units.sizes) + 1
     few = rounds * count <= _MOST_KEPT
     for weights in _kept_weights(rounds, count, seed) if few else _weights(rounds, count, seed):
         sums = columns @ weights[:, 1:].T
-        means = (sums / sums[places[-1]])[places[:-1]].reshape(*units.sums.shape[1:], -1)
+        means = (sums[:-1] / sums[-1]).reshape(*units.sums.shape[1:], -1)
         scores = aggregate(np.moveaxis(means, -1, 0))
         share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
         yield scores + share * (worst - scores), scores + share * (best - scores)
@@ -175,8 +179,8 @@ def _influence(units: Units, aggregate: Aggregate) -> FloatArray:
 
 
 def permutation_tests(
-    first: FloatArray,
-    second: FloatArray,
+    systems: FloatArray,
+    pairs: Pairs,
     aggregate: Aggregate,
     *,
     clusters: Clusters = None,
@@ -189,13 +193,13 @@ def permutation_tests(
     each with probability one half; for means over samples this is the sign-flip test. So few
     samples that all swaps can be counted get the exact p-value.
 
-    Statistics are of shape (n, pairs, k), and the result is (pairs,).
+    Statistics are of shape (n, systems, k), and the result is (pairs,).
     """
-    base, other = first.mean(axis=0), second.mean(axis=0)
-    # A move is a system's sum less another's: of many pairs of few systems each is added up once.
-    sides = np.stack([second, first], axis=1)
-    sums = units_of(sides / len(first), clusters).sums
-    columns, places = distinct(sums.reshape(len(sums), -1))
+    (first, second), means = pairs.T, systems.mean(axis=0)
+    base, other = means[first], means[second]
+    # A move is a system's sum less another's: each system is added up once.
+    sums = units_of(systems / len(systems), clusters).sums
+    columns = sums.reshape(len(sums), -1).T.copy()
     seen = np.abs(aggregate(base[np.newaxis])[0] - aggregate(other[np.newaxis])[0])
     # Sums in another order differ in their last digits; equal differences must still count.
     enough = seen * (1 - 1e-9) - 1e-13
@@ -209,8 +213,8 @@ def permutation_tests(
         draw = np.random.default_rng(seed)
         blocks = (draw.integers(0, 2, (size, count), dtype=np.int8) for size in sizes)
     for swapped in blocks:
-        added = (columns @ swapped.T.astype(np.float64))[places].reshape(2, *base.shape, -1)
-        moved = np.moveaxis(added[0] - added[1], -1, 0)
+        added = (columns @ swapped.T.astype(np.float64)).reshape(*means.shape, -1)
+        moved = np.moveaxis(added[second] - added[first], -1, 0)
         hits += (np.abs(aggregate(base + moved) - aggregate(other - moved)) >= enough).sum(axis=0)
         done += len(swapped)
     return hits / done if countable else (hits + 1) / (done + 1)
@@ -252,62 +256,69 @@ def difference_interval(
     default the permutation test's, ``guarded``. None for too few samples, and for differences that
     are all alike where the scores' bounds are not known.
     """
-    sides = np.stack([first, second], axis=1)[:, np.newaxis]
+    systems = np.stack([first, second], axis=1)
     values = None if p is None else np.array([p])
-    return difference_intervals(sides, aggregate, p=values, **how)[0]
+    return difference_intervals(systems, _ONE_PAIR, aggregate, p=values, **how)[0]
 
 
 def difference_intervals(
-    sides: FloatArray,
+    systems: FloatArray,
+    pairs: Pairs,
     aggregate: Aggregate,
     by: FloatArray | None = None,
+    alone: Aggregate | None = None,
     *,
     p: FloatArray | None = None,
     **how: Unpack[Resampling],
 ) -> list[Interval | None]:
-    """The same of many pairs on the same samples, of shape (n, pairs, 2, k); draws go by the order
-    of samples in ``by``, where that has more than is added up."""
+    """The same of many pairs of systems (n, systems, k), each of which may have its bounds.
+
+    Draws go by the order of samples in ``by``, where that has more than is added up; ``alone``
+    makes scores of a part of the samples, where that takes another aggregate.
+    """
     clusters, bounds = how.get("clusters"), how.get("bounds")
-    units = units_of(sides, clusters)
+    units, alone = units_of(systems, clusters), alone or aggregate
     if not is_enough(units):
-        return [None] * sides.shape[1]
-    own, scores = own_scores(sides, aggregate), aggregate(sides.mean(axis=0)[np.newaxis])[0]
+        return [None] * len(pairs)
+    scores = alone(systems.mean(axis=0)[np.newaxis])[0]
     if p is None:
-        both = sides[:, :, 0], sides[:, :, 1]
-        p = permutation_tests(*both, aggregate, clusters=clusters)
+        p = permutation_tests(systems, pairs, aggregate, clusters=clusters)
         if bounds is not None:
-            p = guarded(p, *both, aggregate, bounds=bounds, clusters=clusters)
+            p = guarded(p, systems, pairs, aggregate, bounds=bounds, clusters=clusters)
     # The worse one first, so that either order has the same rounds.
-    turned = scores[:, 0] > scores[:, 1]
-    added, keys = (
-        np.where(turned[:, np.newaxis, np.newaxis], sums[:, :, ::-1], sums).reshape(
-            *sums.shape[:2], -1
-        )
-        for sums in (units.sums, units.sums if by is None else units_of(by, clusters).sums)
-    )
-    worse, better = np.sort(scores, axis=1).T
+    first, second = pairs.T
+    turned = scores[first] > scores[second]
+    sides = np.where(turned, pairs.T[::-1], pairs.T)
     if bounds is not None:
-        how.update(_apart(bounds, worse, better))
-    flat = ordered(Units(added, units.sizes), keys)
-    low, high = intervals(flat, _difference(aggregate), **how)
+        how.update(_apart(_bounds_of(bounds, pairs), *scores[sides]))
+    unseen = _unseen(units, _difference(alone, *sides), how)
+    keys = ranks(units.sums if by is None else units_of(by, clusters).sums)
+    count, shape = len(units.sizes), (len(units.sizes), len(pairs), -1)
+    flat = Units(units.sums.take(sides.T, axis=1).reshape(shape), units.sizes)
+    flat = ordered(flat, keys.take(sides.T, axis=1).reshape(shape))
+    halves = Units(flat.sums.reshape(count, 2 * len(pairs), -1), flat.sizes)
+    own, other = np.arange(2 * len(pairs)).reshape(-1, 2).T
+    low, high = intervals(halves, _difference(aggregate, own, other), unseen, **how)
     low, high = np.where(turned, -high, low), np.where(turned, -low, high)
     if bounds is not None:
-        are_shares = _are_hits(own, scores, bounds)
+        shown = own_scores(systems, alone)
+        are_shares = _are_hits(shown, scores, bounds)[pairs].all(axis=1)
         for place in np.flatnonzero(are_shares):
-            gained = own[:, place, 0] - own[:, place, 1]
+            gained = shown[:, first[place]] - shown[:, second[place]]
             wins, losses = (np.where(one > 0, 1.0, 0.0) for one in (gained, -gained))
             found = paired_difference(units_of(wins, clusters), units_of(losses, clusters))
             low[place], high[place] = found
-        low, high = (np.where(are_shares, bounds[1] * end, end) for end in (low, high))
+        most = _bounds_of(bounds, pairs)[1]
+        low, high = (np.where(are_shares, most * end, end) for end in (low, high))
     known = np.isfinite(low) & np.isfinite(high)
-    ends = np.stack(agreeing(low, high, scores[:, 0] - scores[:, 1], p), axis=1).tolist()
+    ends = np.stack(agreeing(low, high, scores[first] - scores[second], p), axis=1).tolist()
     return [Interval(*one) if is_known else None for one, is_known in zip(ends, known, strict=True)]
 
 
 def guarded(
     p: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
+    systems: FloatArray,
+    pairs: Pairs,
     aggregate: Aggregate,
     *,
     bounds: tuple[Any, Any],
@@ -318,13 +329,12 @@ def guarded(
 
     Of shares, whose failures are all there is to see, they stay as they are.
     """
-    sides = np.stack([first, second], axis=2)
-    means = aggregate(sides.mean(axis=0))
-    are_hits = _are_hits(own_scores(sides, aggregate), means, bounds)
-    units = units_of(sides.reshape(*sides.shape[:2], -1), clusters)
-    score, how = means[:, 0] - means[:, 1], _apart(bounds, *means.T)
-    reached = np.zeros(len(score))
-    for lows, highs in _rounds(units, _difference(aggregate), how | Resampling(rounds=SWAPS)):
+    means, difference = aggregate(systems.mean(axis=0)), _difference(aggregate, *pairs.T)
+    are_hits = _are_hits(own_scores(systems, aggregate), means, bounds)[pairs].all(axis=1)
+    units, (first, second) = units_of(systems, clusters), means[pairs.T]
+    score, how = first - second, _apart(_bounds_of(bounds, pairs), first, second)
+    how["rounds"], reached = SWAPS, np.zeros(len(pairs))
+    for lows, highs in _rounds(units, difference, _unseen(units, difference, how), how):
         reached += np.where(score > 0, lows <= 0, highs >= 0).sum(axis=0) / SWAPS
     end = np.where(score > 0, *how["room"])
     # A failure undoes a difference only where it is worse than its opposite.
@@ -334,11 +344,16 @@ def guarded(
 
 
 def _are_hits(own: FloatArray, scores: FloatArray, bounds: tuple[Any, Any]) -> NDArray[np.bool_]:
-    """Of which pairs both sides are shares: what ``hits_of`` asks, of all at once."""
-    least, most = (np.reshape(one, (-1, 1)) for one in bounds)
-    are_hits = ((own == least) | (own == most)).all(axis=0) & (least == 0)
-    are_hits &= np.abs(own.mean(axis=0) - scores) <= 1e-9 * most
-    return np.asarray(are_hits.all(axis=1))
+    """Which systems are shares: what ``hits_of`` asks, of all at once."""
+    least, most = bounds
+    are_hits = ((own == least) | (own == most)).all(axis=0) & np.equal(least, 0)
+    return np.asarray(are_hits & (np.abs(own.mean(axis=0) - scores) <= 1e-9 * most))
+
+
+def _bounds_of(bounds: tuple[Any, Any], pairs: Pairs) -> tuple[Any, Any]:
+    """Those of each pair, whose two systems have the same, where systems have their own."""
+    least, most = (one if np.ndim(one) == 0 else one[pairs[:, 0]] for one in bounds)
+    return least, most
 
 
 def agreeing(low: ArrayLike, high: ArrayLike, difference: ArrayLike, p: ArrayLike) -> _Ends:
@@ -389,13 +404,14 @@ def one_sided(
         sides = np.stack([first, second], axis=1)
         if (bounds := how.get("bounds")) is not None:
             how.update(_apart(bounds, *aggregate(sides.mean(axis=0)[np.newaxis])[0].tolist()))
-        first, aggregate = sides.reshape(len(first), -1), _difference(aggregate)
+        first, aggregate = sides.reshape(len(first), -1), _beside(aggregate)
     units = ordered(units_of(first, how.get("clusters")))
     if not is_enough(units):
         return OneSided(1.0, 1.0)
     score = float(aggregate(units.means[np.newaxis])[0])
     tails, room = [], how.get("room", (value, value))
-    both = map(np.concatenate, zip(*_rounds(units, aggregate, how), strict=True))
+    ends = _unseen(units, aggregate, how)
+    both = map(np.concatenate, zip(*_rounds(units, aggregate, ends, how), strict=True))
     for sign, scores, end in zip((1, -1), both, room, strict=True):
         reached = (np.count_nonzero(sign * scores <= sign * value) + 1) / (len(scores) + 1)
         # How likely nobody has seen a failure, if there were so many of them.
@@ -407,26 +423,39 @@ def one_sided(
 
 def paired_spread(
     first: FloatArray, second: FloatArray, aggregate: Aggregate, clusters: Clusters = None
-) -> FloatArray:
+) -> float:
     """Standard deviation of a sample's share in the difference, by leaving each out in turn.
 
     Divided by the root of the number of samples, or of clips, it is the standard error; 0 below two
-    of them. Of many pairs at once, where statistics are of shape (n, pairs, k).
+    of them.
     """
-    sides = np.stack([first, second], axis=-2)
-    units = units_of(sides.reshape(*sides.shape[:-2], -1), clusters)
+    systems = np.stack([first, second], axis=1)
+    return float(paired_spreads(systems, _ONE_PAIR, aggregate, clusters)[0])
+
+
+def paired_spreads(
+    systems: FloatArray, pairs: Pairs, aggregate: Aggregate, clusters: Clusters = None
+) -> FloatArray:
+    """The same of many pairs of systems, of shape (n, systems, k)."""
+    units = units_of(systems, clusters)
     if len(units.sizes) < 2:
-        return np.zeros(sides.shape[1:-2])
-    spread: FloatArray = _influence(units, _difference(aggregate)).std(axis=0, ddof=1)
-    return spread
+        return np.zeros(len(pairs))
+    spreads: FloatArray = _influence(units, _difference(aggregate, *pairs.T)).std(axis=0, ddof=1)
+    return spreads
 
 
-def _difference(aggregate: Aggregate) -> Aggregate:
-    """The difference of two systems whose statistics stand side by side."""
+def _difference(aggregate: Aggregate, first: Any, second: Any) -> Aggregate:
+    """The differences of systems at these places."""
 
     def difference(means: FloatArray) -> FloatArray:
-        both = aggregate(means.reshape(*means.shape[:-1], 2, -1))
-        found: FloatArray = both[..., 0] - both[..., 1]
+        scores = aggregate(means)
+        found: FloatArray = scores[..., first] - scores[..., second]
         return found
 
     return difference
+
+
+def _beside(aggregate: Aggregate) -> Aggregate:
+    """The difference of two systems whose statistics stand side by side."""
+    difference = _difference(aggregate, 0, 1)
+    return lambda means: difference(means.reshape(*means.shape[:-1], 2, -1))

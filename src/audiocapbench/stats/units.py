@@ -64,30 +64,24 @@ def is_enough(units: Units) -> bool:
     return units.effective > FEWEST_FOR_INTERVAL - 1e-9
 
 
-def ordered(units: Units, by: FloatArray | None = None) -> Units:
+def ordered(units: Units, by: NDArray[np.unsignedinteger] | None = None) -> Units:
     """The units in an order of their own, so that draws do not depend on the order they came in.
 
-    Of many scores (units, scores, k) each has its own order, where asked for by other sums.
+    Of many scores (units, scores, k) each has its own order, where asked for by other ``ranks``.
     """
-    by, count = units.sums if by is None else by, len(units.sizes)
-    columns, places = distinct(by.reshape(count, -1))
-    # Ranks of 16 bits are sorted four times as fast as what they are the ranks of.
-    ranks = [np.unique(one, return_inverse=True)[1] for one in (units.sizes, *columns)]
-    ranked = np.array(ranks, np.min_scalar_type(count))
-    keys = np.moveaxis(ranked[1 + places].reshape(-1, by.shape[-1], count), 1, 0)[::-1]
-    sizes = np.broadcast_to(ranked[0], keys.shape[1:])
+    by, count = ranks(units.sums) if by is None else by, len(units.sizes)
+    keys = np.moveaxis(by.reshape(count, -1, by.shape[-1]), (2, 1, 0), (0, 1, 2))[::-1]
+    sizes = np.broadcast_to(ranks(units.sizes), keys.shape[1:])
     order = np.lexsort(np.concatenate([keys, sizes[np.newaxis]])).T[..., np.newaxis]
     sums = units.sums.reshape(count, -1, units.sums.shape[-1])
     found = np.take_along_axis(sums, order, axis=0).reshape(units.sums.shape)
     return Units(found, np.sort(units.sizes))
 
 
-def distinct(table: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Columns that differ, as rows, and which each one is: pairs of few systems share theirs."""
-    seen: dict[bytes, int] = {}
-    columns = np.ascontiguousarray(table.T)
-    places = np.array([seen.setdefault(one.tobytes(), len(seen)) for one in columns], np.int64)
-    return columns[np.unique(places, return_index=True)[1]], places
+def ranks(table: FloatArray) -> NDArray[np.unsignedinteger]:
+    """The place of each number in its column: what has 16 bits is sorted four times as fast."""
+    columns = (np.unique(one, return_inverse=True)[1] for one in table.reshape(len(table), -1).T)
+    return np.array([*columns], np.min_scalar_type(len(table))).T.reshape(table.shape)
 
 
 def student(freedom: float) -> float:

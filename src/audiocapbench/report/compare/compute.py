@@ -225,11 +225,13 @@ def _test(families: Sequence[Sequence[PairedDifference]], correction: Correction
     pairs = [pair for _, pair in tested]
     values = p_values(pairs)
     for some in together(pairs):
-        own, made = np.array([values[place] for place in some.places]), some.drawn
-        clusters, sides = some.one.clusters, (some.added[:, :, 0], some.added[:, :, 1])
+        own, alone = np.array([values[place] for place in some.places]), some.alone
+        clusters, sides = some.one.clusters, (some.added, some.pairs)
         how = Resampling(clusters=clusters, bounds=some.bounds)
-        intervals = bootstrap.difference_intervals(some.added, made, some.sides, p=own, **how)
-        spreads = bootstrap.paired_spread(*sides, made, clusters).tolist()
+        intervals = bootstrap.difference_intervals(
+            *sides, some.one.aggregate, some.runs, alone, p=own, **how
+        )
+        spreads = bootstrap.paired_spreads(*sides, alone, clusters).tolist()
         for place, interval, sd in zip(some.places, intervals, spreads, strict=True):
             row = tested[place][0]
             row.p, row.ci, row.sd = values[place], interval, sd
