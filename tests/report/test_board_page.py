@@ -202,6 +202,25 @@ def test_any_two_scores_are_drawn_against_each_other(visit: Opener, thirteen: st
     assert seen.page.locator("td.axis .reference").count() == 13
 
 
+def test_what_is_scored_is_told_of_the_score_that_ranks(visit: Opener, tmp_path: Path) -> None:
+    samples = made_samples(20)
+    steps = {one.id: number / 40 for number, one in enumerate(samples)}
+    part = dict(list(steps.items())[:12])
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        names = ("a/one", "b/one")
+        runs = [
+            put_run(store, MadeRun(name, {"rouge_l": steps, "bleu_1": part}), samples)
+            for name in names
+        ]
+        html.write_report(store, gathered_runs(store, runs), tmp_path / "page.html", title="Two")
+    seen = visit((tmp_path / "page.html").as_uri())
+    for score, said in (("rouge_l", "20/20"), ("bleu_1", "12/20")):
+        seen.page.select_option("#rank", score)
+        seen.says(".lead", f"Ranked by {score}")
+        scored = seen.page.locator("#leaderboard .board tbody tr td:last-child").all_inner_texts()
+        assert scored == [said, said]
+
+
 def test_the_matrix_shows_where_models_fail_together(visit: Opener, thirteen: str) -> None:
     seen = visit(f"{thirteen}#matrix", viewport=LAPTOP)
     lines = seen.page.locator("#matrix [role=option]")

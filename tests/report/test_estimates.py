@@ -9,7 +9,14 @@ from audiocapbench.benchmarks.mecat.groups import CAPTION_AGGREGATION, GROUPS, s
 from audiocapbench.data import Clip, Sample
 from audiocapbench.library.captions import samples_of
 from audiocapbench.scores.compute import SampleScores, category
-from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Scorer, interval_words
+from audiocapbench.scores.estimate import (
+    Coverage,
+    Estimate,
+    Missing,
+    Scorer,
+    default_scorer,
+    interval_words,
+)
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.signature import Signature, sign
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
@@ -32,6 +39,18 @@ def made(
                 scores.add(key, own[row], [own[row]], sign("m", subtask=group))
     replies = {one.id: None if one.id in scores.values else Missing.FAILED for one in samples}
     return ScoreTable(samples, CAPTION_AGGREGATION, {ROUGE: scores}, replies)
+
+
+def test_models_are_ranked_by_what_most_of_them_have() -> None:
+    meteor, bleu, judge = Scorer("meteor"), Scorer("bleu_1"), Scorer("elements", "overall")
+    ranking = {
+        bleu: ({bleu: 13, meteor: 1}, {meteor: 5, judge: 2, bleu: 14}),
+        meteor: ({bleu: 14, meteor: 8}, {bleu: 7, meteor: 7}, {bleu: 1, meteor: 1}),
+        judge: ({bleu: 14, meteor: 14, judge: 8}, {judge: 3}),
+    }
+    for wanted, every in ranking.items():
+        for counts in every:
+            assert default_scorer(counts, 14, "meteor") == wanted, counts
 
 
 def total_of(table: ScoreTable) -> Estimate:

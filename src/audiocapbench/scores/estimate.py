@@ -255,15 +255,17 @@ def metrics_in_order(metrics: Iterable[str]) -> list[str]:
 
 def default_scorer(counts: Mapping[Scorer, int], runs: int, headline: str) -> Scorer | None:
     """What ranks so many runs that have answers by default: a judge that most of them have; else
-    what is better than the benchmark's headline, or that, whatever its options; else what most
-    have."""
+    what is better than the benchmark's headline, or that, whatever its options, if most have it;
+    else what most have."""
     order = sorted(counts, key=lambda one: -counts[one])
-    judges = [one for one in order if one.is_overall and 2 * counts[one] > runs]
+    judges = [one for one in order if one.is_overall]
     metrics = [one for one in order if one.judge is None and not leaves_null_out(one.name)]
     wanted = [_BETTER.get(headline), headline]
     own = [one for name in wanted for one in metrics if one.name == name]
     own += [one for one in metrics if parse_name(one.name).name == headline]
-    return next(iter([*judges, *own, *order]), None)
+    usual = [one for one in (*judges, *own) if 2 * counts[one] > runs]
+    order.sort(key=lambda one: (-counts[one], one not in own))
+    return next(iter([*usual, *order]), None)
 
 
 def judge_order(judge: str) -> tuple[bool, str]:

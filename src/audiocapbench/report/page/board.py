@@ -242,7 +242,6 @@ def _groups(data: BoardData) -> list[parts.ScorerGroup]:
                 title="Metrics" if judge is None else f"Judge {judge}",
                 scorers=[data.scorers.index(one) for one in scorers],
                 coverage="scored",
-                covered=[one.covered(scorers[0]) for one in data.runs],
                 note=note,
             )
         )

@@ -95,7 +95,6 @@ class ScorerGroup(DocumentPart):
     title: str
     scorers: list[int]
     coverage: str
-    covered: list[int | None]
     note: str
 
 

@@ -122,12 +122,6 @@ class ReportRun:
         """What captions that hear nothing, or people's, get by a scorer, where that was asked."""
         return over_blind(self.table, scorer).get(key)
 
-    def covered(self, scorer: Scorer) -> int | None:
-        """How many samples a metric or a judge has scored; None where it has not looked."""
-        if scorer.judge is not None and scorer.judge not in self.table.judgements:
-            return None
-        return self.table.point(scorer).n if self.has(scorer) else 0
-
     @property
     def entry(self) -> BoardModel:
         table = self.table
@@ -166,10 +160,6 @@ class KeptRun:
 
     def anchor(self, scorer: Scorer, key: GroupKey) -> Estimate | None:
         return self.estimates.get((scorer.label, str(key)))
-
-    def covered(self, scorer: Scorer) -> int | None:
-        estimate = self.estimate(scorer)
-        return None if estimate is None else estimate.n
 
     @property
     def entry(self) -> BoardModel:

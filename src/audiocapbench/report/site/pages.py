@@ -136,8 +136,7 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
     said = f"People prefer {best}" if alone else f"It is open whom people prefer; {best} leads"
     said += f": {100 * (share.value or 0.0):.1f} %, {how}."
     entry = ScorerEntry(label=_PEOPLE, column=_PEOPLE, judge=None, max_value=100.0, digits=1)
-    covered = [None if one is None else one.n for one in cells]
-    group = ScorerGroup(title="People", coverage="votes", covered=covered, note=note, scorers=[])
+    group = ScorerGroup(title="People", coverage="votes", note=note, scorers=[])
     group.scorers.append(len(board.scorers))
     board.scorers.append(entry)
     board.boards.append(group)

@@ -169,7 +169,7 @@ class LeaderboardView extends View {
       found.push({ key: "categories", name: "categories", value: (model) => Math.min(...categories.map((name) => inPart(name, model)?.value ?? Infinity)), cell: (model) => make("td", "", this.spark(model, categories)) });
       for (const name of categories) found.push({ key: `category ${name}`, name: plain(name), value: (model) => inPart(name, model)?.value, cell: (model) => this.filtering(this.scoreCell(inPart(name, model), scorer), model, { category: name }) });
     }
-    found.push(number("covered", group.coverage, (model) => group.covered[model], (model) => this.covered(group, model)));
+    found.push(number("covered", group.coverage, (model) => board.estimates[board.headline][model]?.n, (model) => this.covered(group, model)));
     const per = (one) => (one.cost && one.asked ? (1000 * one.cost) / one.asked : null);
     const lead = (model) => board.estimates[board.headline][model];
     found.push({ key: "statuses", name: "statuses", value: (model) => board.models[model].total - board.models[model].answered, cell: (model) => this.statuses(board.models[model]) });
@@ -352,13 +352,12 @@ class LeaderboardView extends View {
     return make("td", "words", stacked(parts.map(([name, number]) => [name, number, kind(name)]), plain(one.label)), make("small", "", parts.map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ")));
   }
 
+  // How many samples the score that ranks is of.
   covered(group, model) {
     const { board } = this.app;
-    const cell = board.estimates[board.headline][model];
-    if (board.part) return cell ? `${cell.n.toLocaleString("en")}/${board.samples.toLocaleString("en")}` : "–";
-    const number = group.covered[model];
-    if (!isNumber(number)) return "–";
-    const of = group.coverage === "votes" ? "" : `/${board.models[model].total.toLocaleString("en")}`; // votes are no samples
+    const number = board.estimates[board.headline][model]?.n;
+    if (!number) return "–";
+    const of = group.coverage === "votes" ? "" : `/${(board.part ? board.samples : board.models[model].total).toLocaleString("en")}`; // votes are no samples
     return `${number.toLocaleString("en")}${of}`;
   }
 
