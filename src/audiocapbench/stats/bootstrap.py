@@ -290,7 +290,8 @@ def difference_intervals(
     turned = scores[first] > scores[second]
     sides = np.where(turned, pairs.T[::-1], pairs.T)
     if bounds is not None:
-        how.update(_apart(_bounds_of(bounds, pairs), *scores[sides]))
+        least, most = (np.broadcast_to(one, scores.shape)[first] for one in bounds)
+        how.update(_apart((least, most), *scores[sides]))
     unseen = _unseen(units, _difference(alone, *sides), how)
     keys = ranks(units.sums if by is None else units_of(by, clusters).sums)
     count, shape = len(units.sizes), (len(units.sizes), len(pairs), -1)
@@ -308,7 +309,6 @@ def difference_intervals(
             wins, losses = (np.where(one > 0, 1.0, 0.0) for one in (gained, -gained))
             found = paired_difference(units_of(wins, clusters), units_of(losses, clusters))
             low[place], high[place] = found
-        most = _bounds_of(bounds, pairs)[1]
         low, high = (np.where(are_shares, most * end, end) for end in (low, high))
     known = np.isfinite(low) & np.isfinite(high)
     ends = np.stack(agreeing(low, high, scores[first] - scores[second], p), axis=1).tolist()
@@ -332,7 +332,8 @@ def guarded(
     means, difference = aggregate(systems.mean(axis=0)), _difference(aggregate, *pairs.T)
     are_hits = _are_hits(own_scores(systems, aggregate), means, bounds)[pairs].all(axis=1)
     units, (first, second) = units_of(systems, clusters), means[pairs.T]
-    score, how = first - second, _apart(_bounds_of(bounds, pairs), first, second)
+    least, most = (np.broadcast_to(one, means.shape)[pairs[:, 0]] for one in bounds)
+    score, how = first - second, _apart((least, most), first, second)
     how["rounds"], reached = SWAPS, np.zeros(len(pairs))
     for lows, highs in _rounds(units, difference, _unseen(units, difference, how), how):
         reached += np.where(score > 0, lows <= 0, highs >= 0).sum(axis=0) / SWAPS
@@ -348,12 +349,6 @@ def _are_hits(own: FloatArray, scores: FloatArray, bounds: tuple[Any, Any]) -> N
     least, most = bounds
     are_hits = ((own == least) | (own == most)).all(axis=0) & np.equal(least, 0)
     return np.asarray(are_hits & (np.abs(own.mean(axis=0) - scores) <= 1e-9 * most))
-
-
-def _bounds_of(bounds: tuple[Any, Any], pairs: Pairs) -> tuple[Any, Any]:
-    """Those of each pair, whose two systems have the same, where systems have their own."""
-    least, most = (one if np.ndim(one) == 0 else one[pairs[:, 0]] for one in bounds)
-    return least, most
 
 
 def agreeing(low: ArrayLike, high: ArrayLike, difference: ArrayLike, p: ArrayLike) -> _Ends:
@@ -404,8 +399,10 @@ def one_sided(
         sides = np.stack([first, second], axis=1)
         if (bounds := how.get("bounds")) is not None:
             how.update(_apart(bounds, *aggregate(sides.mean(axis=0)[np.newaxis])[0].tolist()))
-        first, aggregate = sides.reshape(len(first), -1), _beside(aggregate)
+        first, aggregate = sides.reshape(len(first), -1), _difference(aggregate, 0, 1)
     units = ordered(units_of(first, how.get("clusters")))
+    if second is not None:
+        units = Units(units.sums.reshape(len(units.sums), 2, -1), units.sizes)
     if not is_enough(units):
         return OneSided(1.0, 1.0)
     score = float(aggregate(units.means[np.newaxis])[0])
@@ -453,9 +450,3 @@ def _difference(aggregate: Aggregate, first: Any, second: Any) -> Aggregate:
         return found
 
     return difference
-
-
-def _beside(aggregate: Aggregate) -> Aggregate:
-    """The difference of two systems whose statistics stand side by side."""
-    difference = _difference(aggregate, 0, 1)
-    return lambda means: difference(means.reshape(*means.shape[:-1], 2, -1))
