@@ -201,6 +201,20 @@ def test_a_set_too_small_to_hold_captions_to_is_said(place: Path) -> None:
     assert "to other clips" not in score(place, *asked).stderr
 
 
+def test_an_import_doubts_scores_as_a_scoring_does(tmp_path: Path) -> None:
+    rows = [(f"clip{n}", f"A tune {n}") for n in range(12)]
+    write = {"own.csv": ("prediction", ""), "refs.csv": ("reference", ".")}
+    for name, (column, stop) in write.items():
+        lines = "".join(f"{key},{text}{stop}\n" for key, text in rows)
+        (tmp_path / name).write_text(f"id,{column}\n{lines}")
+    words = ("--references", "refs.csv", "--metrics", "meteor,bleu_1")
+    scored = run_command("score", "--predictions", "own.csv", *words, cwd=tmp_path)
+    kept = run_command("import", "own.csv", "--model", "m", *words, cwd=tmp_path)
+    doubts = [line for line in scored.stderr.splitlines() if line.startswith("Warning: ")]
+    assert any("only references end with a full stop" in line for line in doubts)
+    assert set(doubts) <= set(kept.stderr.splitlines())
+
+
 def test_groups_and_doubts_are_the_same_in_words_and_in_json(place: Path) -> None:
     kinds = ["music", "Music", "MUSIC ", "songs", "NA", ""] * 2
     rows = "".join(f"clip{n},{kind},A tune {n}.\n" for n, kind in enumerate(kinds))

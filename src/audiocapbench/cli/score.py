@@ -294,7 +294,7 @@ def _say_pairing(pairing: "Pairing") -> None:
 
 
 def _say_imported(end: "ImportEnd") -> None:
-    say(*(f"Warning: {one}." for one in end.pairing.warnings()))
+    say(*(f"Warning: {one}." for one in end.pairing.warnings(end.scores)))
     _say_unmatched(end, end.bad, ", counted as skipped")
     say_ids(end.absent, "caption", "of clips whose audio is missing, left out")
 

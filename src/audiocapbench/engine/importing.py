@@ -43,7 +43,7 @@ _OVERALL, _REASONING, _MOST = "overall", "reasoning", 10.0
 
 class ImportEnd(NamedTuple):
     """How an import ended: ``missing`` samples, ``surplus`` ids, ids of clips
-    that are ``absent``, and what could not be read."""
+    that are ``absent``, what could not be read, and what metrics gave it."""
 
     run: Run
     is_new: bool
@@ -53,6 +53,7 @@ class ImportEnd(NamedTuple):
     absent: tuple[str, ...]
     note: str
     pairing: Pairing
+    scores: Mapping[str, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -63,7 +64,7 @@ class ImportEnd(NamedTuple):
             "bad_lines": [str(one) for one in self.bad],
             "note": self.note,
             "read": self.pairing.to_dict(),
-            "warnings": self.pairing.warnings(),
+            "warnings": self.pairing.warnings(self.scores),
         }
 
 

@@ -359,7 +359,9 @@ def import_run(
         summary = summarise(opened, end.run, chosen, judges, dataset=dataset)
         notes = (*benchmark.notes, *([benchmark.presence] if benchmark.missing else ()))
         notes += tuple(map(str, failures))
-        result = ImportResult(summary, end=end, notes=notes)
+        points = {name: summary.table.point(Scorer(name)).value for name in chosen}
+        scores = {name: value for name, value in points.items() if value is not None}
+        result = ImportResult(summary, end=end._replace(scores=scores), notes=notes)
         result.records()
         keep_estimates(opened, [summary.table])
         return result
