@@ -106,6 +106,8 @@ PRESETS: Mapping[str, Sequence[str]] = {
 
 def find_metric(text: str) -> tuple[Metric, ScorerName]:
     """The metric that a name with its options stands for; MetricError where there is none such."""
+    if text in METRICS:
+        return METRICS[text], ScorerName(text, {})
     name = parse_name(text)
     metric = METRICS.get(name.name) or _from_file(name.name) or _from_plugin(name.name)
     check_options(name.name, name.options.keys() - CORPUS_OPTIONS, metric.options, MetricError)

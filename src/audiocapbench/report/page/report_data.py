@@ -204,8 +204,8 @@ class ReportData(BoardData):
         scores = {one: np.full(shape, np.nan) for one in self.scorers}
         for scorer, column in scores.items():
             for row, run in enumerate(self.runs):
-                for key, value in run.table.sample_scores(scorer).values.items():
-                    column[row, places[key]] = value
+                values = run.table.sample_scores(scorer).values
+                column[row, [places[key] for key in values]] = list(values.values())
         return scores
 
     def ranked(self, scorer: Scorer, *, by_category: bool = False) -> Board:
