@@ -279,6 +279,21 @@ def test_every_pair_of_a_report_has_intervals_and_p(visit: Opener, thirteen: str
         assert p.startswith("< ") or 0 <= float(p) <= 1
 
 
+def test_a_link_to_what_is_not_here_says_so(visit: Opener, thirteen: str) -> None:
+    gone = "gone%2Fmodel%3Cb%3E"
+    seen = visit(f"{thirteen}#leaderboard&rank=nothing&part=nowhere", viewport=LAPTOP)
+    says = "The link names what is not here: score nothing, category nowhere."
+    assert seen.page.inner_text("#strange") == says
+    for place, what in (
+        (f"compare&a={gone}&b=a%2Fb-1", "model gone/model<b>"),
+        (f"explore&model={gone}&score=x&status=odd", "score x, model gone/model<b>, status odd"),
+    ):
+        seen.go(f"{thirteen}#{place}")
+        assert seen.page.inner_text("#strange") == f"The link names what is not here: {what}."
+    seen.go(f"{thirteen}#compare&a=a%2Fb-1")
+    assert seen.page.locator("#strange").is_hidden()
+
+
 def test_no_run_is_compared_with_itself(visit: Opener, thirteen: str) -> None:
     seen = visit(f"{thirteen}#compare&a=a%2Fb-1&b=a%2Fb-1", viewport=LAPTOP)
     seen.page.wait_for_selector("#compare .verdict")

@@ -49,6 +49,15 @@ class App {
     return this.board.models.map((_, model) => model).filter((model) => this.board.models[model].run !== null);
   }
 
+  // What the address names and the page does not have, such as a model of another page.
+  strange() {
+    const { source, whole } = this;
+    const [scores, models] = [whole.scorers, this.runs().map((model) => whole.models[model])].map((all) => all.map((one) => one.label));
+    const known = { rank: ["score", scores], score: ["score", scores], model: ["model", models], a: ["model", models], b: ["model", models], part: ["category", Object.keys(whole.views)], category: ["category", source.categories], status: ["status", source.present] };
+    const gone = Object.entries(known).filter(([name, [, there]]) => this.state.get(name) && there && !there.includes(this.state.get(name)));
+    return [...new Set(gone.map(([name, [kind]]) => `${kind} ${beginning(plain(this.state.get(name)), 80)}`))].join(", ");
+  }
+
   // To the samples that something on another view stands for.
   explore(changes) {
     const page = this.board.models.find((one) => one.label === changes.model)?.page;
@@ -97,6 +106,9 @@ class App {
       else link.removeAttribute("aria-current");
       at(one).hidden = one !== tab;
     }
+    const strange = this.strange();
+    at("strange").hidden = !strange;
+    at("strange").textContent = `The link names what is not here: ${strange}.`;
     const chosen = at(`tab-${tab}`);
     at("tabs").scrollLeft = chosen.offsetLeft - at("tabs").clientWidth / 2 + chosen.clientWidth / 2;
     document.title = `${NAMES[tab]} · ${plain(this.board.title)} · AudioCapBench`;

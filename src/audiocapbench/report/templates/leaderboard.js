@@ -105,8 +105,6 @@ class LeaderboardView extends View {
       const label = this.whole.scorers[offered].label;
       said.unshift(make("p", "notice", `By default the models would now be ranked by ${plain(label)}. `, button(`Rank by ${plain(label)}`, () => state.set({ rank: label }))));
     }
-    const wanted = state.get("rank");
-    if (wanted && !this.whole.scorers.some((one) => one.label === wanted)) said.unshift(make("p", "notice", `There is no score ${beginning(plain(wanted), 80)} here.`));
     return said;
   }
 
