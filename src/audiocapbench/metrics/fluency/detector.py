@@ -64,12 +64,12 @@ _JOINTS, _SHORT_JOINTS, _NO_JOINTS = (
     word_set(*_LISTS, name) for name in ("joints", "short_joints", "no_joints")
 )
 _SHORTEST_JOINED, _LONGEST_WORD = 6, 40
-_OPEN, _ARTICLES, _NO_NOUN, _ADVERBS, _BEGINS, _PLACES, _NOISES = (
-    word_set(*_LISTS, name) for name in "open articles no_noun adverbs begins places noises".split()
+_OPEN, _ARTICLES, _NO_NOUN, _ADVERBS, _BEGINS, _PLACES, _EMPTY = (
+    word_set(*_LISTS, name) for name in "open articles no_noun adverbs begins places empty".split()
 )
 _OPEN_PAIRS: frozenset[str] = frozenset(read_lists(*_LISTS)["open_pairs"])
 _ATTRIBUTES = word_set("audiocapbench.metrics.elements", "words.toml", "attributes")
-_SAY_NOTHING = (_MARKS | _NOISES | _ATTRIBUTES) - {"can"}
+_SAY_NOTHING = (_MARKS | _EMPTY | _ATTRIBUTES) - {"can"}
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
