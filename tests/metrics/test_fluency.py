@@ -69,7 +69,9 @@ def test_what_is_put_behind_a_cut_does_not_hide_it(text: str, hidden: str) -> No
     assert not breaks_off(whole.removeprefix(", "))
 
 
-@pytest.mark.parametrize("noise", ["noise", "sound in the background", "loud noise", "starting", "overhead"])
+@pytest.mark.parametrize(
+    "noise", ["noise", "sound in the background", "loud noise", "starting", "overhead"]
+)
 def test_a_clause_that_names_a_noise_alone_ends_nothing(noise: str) -> None:
     assert breaks_off(f"a dog barks and a {noise}")
     assert breaks_off(f"a dog barks followed by a {noise}")
