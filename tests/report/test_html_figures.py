@@ -278,6 +278,7 @@ def test_a_card_speaks_of_intervals_where_it_shows_some(
     data = gathered_runs(store, put_many(store, 2, clips))
     drawn = draw_card(board_document(store, data, "T"), "rouge_l")
     assert ("95 % intervals" in drawn) == intervals
+    assert f">scores 0 to {data.headline.max_value:g} · {clips} samples" in drawn
 
 
 def test_a_long_name_in_a_figure_keeps_the_end_that_tells_it_from_others() -> None:

@@ -235,7 +235,8 @@ def draw_card(board: BoardDocument, signature: str) -> str:
     if left := len(known) - len(shown):
         parts.append(text(f"and {left} more", "122", y + 27, "soft", "start"))
     ends = "95 % intervals · " if any(cell.interval for _, cell in shown) else ""
-    about = f"{board.samples:,} samples · {ends}AudioCapBench {board.version}"
+    about = f"scores 0 to {scorer.max_value:g} · {board.samples:,} samples · {ends}"
+    about += f"AudioCapBench {board.version}"
     parts.append(text(about, "60", 582, "soft", "start"))
     parts.append(text(cut(signature, 124), "60", 608, "small", "start"))
     look = files("audiocapbench.report").joinpath("templates", "card.svg").read_text("utf-8")
