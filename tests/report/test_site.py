@@ -5,6 +5,7 @@ import http.server
 import json
 import shlex
 import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from itertools import product
@@ -14,9 +15,11 @@ from typing import Any
 import pytest
 
 from audiocapbench.engine import score_run
+from audiocapbench.report.site.pages import may_be_shared
 from audiocapbench.store import Store
 from browser import Opener, Visit, launched, visits
-from command import run_command
+from command import COMMAND, run_command
+from folders import write_folder, write_lines
 from four_models import JUDGE
 from made_store import MadeRun, made_samples, put_run
 from needs import needs, needs_program
@@ -350,3 +353,54 @@ def test_people_have_a_column_that_nothing_is_ranked_by(
     done = run_command("site", *words, "--votes", str(votes))
     assert done.returncode, "votes on others say nothing of these"
     assert "of models that were voted on, such as what, who" in done.stderr
+
+
+def test_clips_can_be_heard_where_the_keepers_data_have_a_licence_that_allows_it(
+    tmp_path: Path, visit: Opener
+) -> None:
+    data = write_folder(tmp_path / "data", 3)
+    rows = [json.loads(line) for line in (data / "metadata.jsonl").read_text().splitlines()]
+    said = ("CC-BY-4.0", "CC-BY-NC-4.0", None)
+    write_lines(data, [one | {"licence": own} for one, own in zip(rows, said, strict=True)])
+    store, out = ("--store", str(tmp_path / "runs.db")), tmp_path / "site"
+    # In a process of its own: a browser's loop is at work in this one.
+    command = [*COMMAND, "run", str(data), "--model", "control/right", *store]
+    subprocess.run(command, check=True, capture_output=True)
+    site = ("site", "--runs", "1", *store, "--out", str(out))
+    done = run_command(*site, "--clips", str(data))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("MB, 1 clip can be heard\n")
+    (clip,) = (out / "clips").iterdir()
+    assert clip.read_bytes() == (data / "clips" / "0.wav").read_bytes()
+    (page,) = (out / "models").glob("*.html")
+    seen = visit(page.as_uri() + "#explore&clip=tone_0")
+    seen.opened("tone_0")
+    seen.page.locator("#clip h2").focus()
+    seen.page.keyboard.press("p")
+    seen.until("document.querySelector('#clip audio').currentTime > 0")
+    assert seen.page.evaluate("document.querySelector('#clip audio').src").endswith(clip.name)
+    seen.go(f"{page.as_uri()}#explore&clip=tone_1")
+    seen.says("#clip", "its licence does not allow it, or is not known")
+    assert run_command(*site).returncode == 0
+    assert not list((out / "clips").iterdir())  # this site was told of no clips
+
+
+@pytest.mark.parametrize(
+    ("licence", "free"),
+    [
+        ("CC0-1.0", True),
+        ("http://creativecommons.org/publicdomain/zero/1.0/", True),
+        ("https://creativecommons.org/licenses/by/3.0/", True),
+        ("CC BY-SA 4.0", True),
+        ("Public domain", True),
+        ("http://creativecommons.org/licenses/by-nc/3.0/", False),
+        ("CC-BY-NC-4.0", False),
+        ("CC-BY-ND-4.0", False),
+        ("not CC0", False),
+        ("unknown", False),
+        (None, False),
+        (7, False),
+    ],
+)
+def test_only_licences_that_let_anybody_share_a_sound_do(licence: object, free: bool) -> None:
+    assert may_be_shared(licence) is free

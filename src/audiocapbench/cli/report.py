@@ -244,6 +244,7 @@ def site(
     title: str = "Leaderboard",
     dataset: str | None = None,
     votes: list[str] | None = None,
+    clips: str | None = None,
     at: options.StoreOptions,
 ) -> None:
     """Write a leaderboard of many submissions as a folder of pages that any web server shows.
@@ -256,7 +257,10 @@ def site(
         title (TEXT): What stands above it.
         votes (FILE): Add how often people prefer each model: a table of pairs with votes, or a
             rating project of the store; may be repeated.
+        clips (BENCHMARK): A folder, or NAME=DIR, with clips that can be heard on the pages where
+            their field 'licence' says CC0, public domain, CC BY or CC BY-SA.
     """
+    from audiocapbench.benchmarks.registry import named_benchmark
     from audiocapbench.meta.votes import named_votes
     from audiocapbench.report.site import pages, submission
     from audiocapbench.scores.estimate import counted
@@ -271,12 +275,14 @@ def site(
             reader, make = TableReader(store), submission.make_submission
             from_runs = [(f"run {one}", make(store, one, reader)) for one in runs or ()]
             cast = named_votes(store, projects)
+    known = named_benchmark(clips).samples if clips else ()
     with _checked(submissions or (), from_runs, dataset) as (checking, checked):
         cast += named_votes(checking, [one for one in votes or () if one not in projects])
-        size = pages.write_site(checking, checked, out, title, cast)
+        size, heard = pages.write_site(checking, checked, out, title, cast, known)
     page, models = out / "index.html", counted(len(checked), "model")
-    facts = {"site": str(page), "models": len(checked), "bytes": size}
-    show_facts(facts, f"{relative(page)}: {models}, {size / 1e6:.1f} MB", json=at.json)
+    facts = {"site": str(page), "models": len(checked), "bytes": size, "heard": heard}
+    told = f", {counted(heard, 'clip')} can be heard" * bool(clips)
+    show_facts(facts, f"{relative(page)}: {models}, {size / 1e6:.1f} MB{told}", json=at.json)
 
 
 @options.command(site_app.command, "check")

@@ -275,12 +275,14 @@ def write_report(
     audio: AudioChoice | Literal["auto"] = "none",
     facts: Mapping[str, Any] | None = None,
     card: Path | None = None,
+    sounds: Mapping[str, Sound] | None = None,
 ) -> PageFile:
     """Write runs of one benchmark as a page; what is computed for it is kept in the store.
 
     ``auto`` embeds the sound where the page stays small enough for a mail, as one channel of MP3
     where that takes it, and else links to it.
-    ``facts`` replace those of the board; ``card`` is written as a picture of it.
+    ``facts`` replace those of the board; ``card`` is written as a picture of it. ``sounds`` are
+    all that can be heard, by SHA-256, where they are given.
     """
     write_card = None if card is None else figure_writer(card, scale=1.0)
     clips = [sample.clip for sample in data.samples]
@@ -295,19 +297,19 @@ def write_report(
     if audio == "auto" and sound_size(clips, smaller=True) > most:
         choices = ["link"]
     for choice in choices:
-        sounds = sounds_of(clips, choice, path, most)
+        heard = sounds_of(clips, choice, path, most) if sounds is None else sounds
         page = render_page(
             "report.html",
             SCRIPTS,
             choice,
             title=title,
             board=board,
-            data=explorer_data(data, sounds, board),
-            embedded=[one.content for one in sounds.values()] if choice == "embed" else [],
+            data=explorer_data(data, heard, board),
+            embedded=[one.content for one in heard.values()] if choice == "embed" else [],
         )
         if len(page.encode("utf-8", "replace")) <= MOST_MAILED:
             break
-    unheard = sum(bool(one.missing) for one in sounds.values())
+    unheard = sum(bool(one.missing) for one in heard.values())
     too_large = audio == "auto" and choice == "link"
     return PageFile(write_file(path, page), unheard, choice, too_large)
 

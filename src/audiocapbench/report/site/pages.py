@@ -3,10 +3,13 @@
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from audiocapbench import audio
+from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.files import write_file
 from audiocapbench.grouping import grouped
@@ -19,7 +22,16 @@ from audiocapbench.report.page.document import (
     ScorerGroup,
     SiteDocument,
 )
-from audiocapbench.report.page.html import SCRIPTS, packed, render_page, write_report
+from audiocapbench.report.page.html import (
+    MEDIA_TYPES,
+    MOST_EMBEDDED,
+    SCRIPTS,
+    Sound,
+    packed,
+    render_page,
+    sounds_of,
+    write_report,
+)
 from audiocapbench.report.page.report_data import ReportData, gather
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer, counted
@@ -27,8 +39,10 @@ from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.stats.votes import Vote, strengths
 from audiocapbench.store import Store
 
-_INDEX, _DATA, _PAGES = "index.html", "leaderboard.json", "models"
+_INDEX, _DATA, _PAGES, _CLIPS = "index.html", "leaderboard.json", "models", "clips"
 _PEOPLE, _NAMED = "people prefer", 5
+_COMMONS = re.compile(r"https?://creativecommons\.org/(licenses|publicdomain)/")
+_FREE = re.compile(r"(cc[- ]?(0|zero|mark)|public[- ]domain|cc[- ]by([- ]sa)?)([-/ ][1-4]\.0)?/?")
 
 
 def write_site(
@@ -37,7 +51,9 @@ def write_site(
     out: Path,
     title: str,
     votes: Sequence[Vote] = (),
-) -> int:
+    known: Iterable[Sample] = (),
+) -> tuple[int, int]:
+    """Write all pages; how many bytes, and how many clips of those ``known`` can be heard."""
     if out.exists() and any(out.iterdir()) and not (out / _DATA).is_file():
         raise ReportError(f"{out}: is not empty, and no site that was written here before")
     pages = page_paths(checked)
@@ -51,13 +67,37 @@ def write_site(
     content = SiteDocument(title=title, boards=boards).to_dict()
     (out / _PAGES).mkdir(parents=True, exist_ok=True)
     size = write_file(out / _DATA, json.dumps(content))
-    size += sum(_write_model(store, one, out / pages[one.run.id]) for one in checked)
-    for old in set((out / _PAGES).glob("*.html")) - {out / one for one in pages.values()}:
+    sounds = _share(known, checked, out)
+    size += sum(_write_model(store, one, out / pages[one.run.id], sounds) for one in checked)
+    kept = {out / one for one in pages.values()}
+    kept |= {out / _CLIPS / Path(one.link).name for one in sounds.values()}
+    for old in {*(out / _PAGES).glob("*.html"), *(out / _CLIPS).glob("*")} - kept:
         old.unlink()
     page = render_page(
         "report.html", SCRIPTS, title=title, board=boards[0], data=packed(content), embedded=[]
     )
-    return size + write_file(out / _INDEX, page)
+    return size + write_file(out / _INDEX, page), sum(bool(one.link) for one in sounds.values())
+
+
+def may_be_shared(licence: object) -> bool:
+    """Whether a licence lets anybody pass a sound on: CC0, public domain, CC BY or CC BY-SA."""
+    return bool(_FREE.fullmatch(_COMMONS.sub("cc-", str(licence).strip().lower())))
+
+
+def _share(
+    known: Iterable[Sample], checked: Sequence[CheckedSubmission], out: Path
+) -> dict[str, Sound]:
+    """Put clips beside the pages that they are on, as far as the keeper's data say they may be."""
+    wanted, clips = {one.clip.sha256 for own in checked for one in own.submission.samples}, {}
+    for sample in known:
+        clip, own, kind = sample.clip, sample.details, sample.clip.path.suffix.lower()
+        free = may_be_shared(own.get("licence", own.get("license")))
+        if free and clip.sha256 in wanted and kind in MEDIA_TYPES:
+            path = out / _CLIPS / f"{clip.sha256}{kind}"
+            path.parent.mkdir(exist_ok=True)
+            write_file(path, audio.read_bytes(clip.path, MOST_EMBEDDED))
+            clips[clip.sha256] = replace(clip, path=path)
+    return sounds_of(clips.values(), "link", out / _PAGES / _INDEX)
 
 
 def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
@@ -154,7 +194,9 @@ def _gathered(group: Sequence[CheckedSubmission]) -> ReportData:
     return gather([one.table for one in group])
 
 
-def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:
+def _write_model(
+    store: Store, one: CheckedSubmission, path: Path, sounds: Mapping[str, Sound]
+) -> int:
     own, data = one.submission, _gathered([one])
     said = [(name, getattr(own, name)) for name in ("by", "licence", "weights", "link", "made_by")]
     about = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in said if value)
@@ -165,4 +207,5 @@ def _write_model(store: Store, one: CheckedSubmission, path: Path) -> int:
         if claim.category is None
     ]
     facts = {"home": f"../{_INDEX}", "notes": [*notes, *data.notes]}
-    return write_report(store, data, path, title=own.model, facts=facts).size
+    given: Any = {"title": own.model, "facts": facts, "sounds": sounds}
+    return write_report(store, data, path, audio="link" if sounds else "none", **given).size

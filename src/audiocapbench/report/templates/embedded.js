@@ -53,7 +53,7 @@ class Embedded {
   }
 
   sound(number) {
-    if (number === null) return { none: "This report was made without sound; --audio embed or link adds it." };
+    if (number === null) return { none: this.board.home ? "This site has no sound of the clip: its licence does not allow it, or is not known." : "This report was made without sound; --audio embed or link adds it." };
     const sound = this.sounds[number];
     // A page from a disk may play a file beside it, but not read it.
     return { ...sound, peaks: bytesOf(sound.peaks), bytes: sound.link ? null : async () => bytesOf(at(`sound-${number}`).textContent) };
