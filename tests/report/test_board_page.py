@@ -305,6 +305,14 @@ def test_no_run_is_compared_with_itself(visit: Opener, thirteen: str) -> None:
     assert {len(one) for one in offered} == {12}
 
 
+def test_a_phone_shows_differences_and_p_beside_both_scores(visit: Opener, thirteen: str) -> None:
+    seen = visit(f"{thirteen}#compare&a=a%2Fb-1&b=control%2Fsafe", viewport=PHONE)
+    seen.says("#compare .verdict", "a/b-1 beats control/safe by")
+    cells = boxes(seen, "#compare .card >> nth=1 >> tbody td.num")
+    assert cells
+    assert all(one["left"] >= 0 and one["right"] <= 390 for one in cells)
+
+
 def test_a_page_whose_clips_were_too_large_plays_them_made_smaller(
     visit: Opener, heard: str
 ) -> None:

@@ -279,6 +279,9 @@ def test_a_card_speaks_of_intervals_where_it_shows_some(
     drawn = draw_card(board_document(store, data, "T"), "rouge_l")
     assert ("95 % intervals" in drawn) == intervals
     assert f">scores 0 to {data.headline.max_value:g} · {clips} samples" in drawn
+    widest = max(map(float, re.findall(r'class="fill" x="600" width="([\d.]+)"', drawn)))
+    best = max(one.table.point(data.headline).value or 0 for one in data.runs)
+    assert widest == pytest.approx(320 * best / data.headline.max_value, abs=0.1)
 
 
 def test_a_long_name_in_a_figure_keeps_the_end_that_tells_it_from_others() -> None:

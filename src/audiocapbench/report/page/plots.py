@@ -216,11 +216,11 @@ def draw_card(board: BoardDocument, signature: str) -> str:
     parts = [text(cut(board.title, 70), "60", 56, "soft", "start")]
     parts += [text(words, "60", 104 + 38 * at, "said", "start") for at, words in enumerate(lines)]
     shown = known[: _CARD_ROWS - (len(known) > _CARD_ROWS)]
-    top = max((cell.ends[1] for _, cell in shown), default=0.0) or 1.0
     form, y = f".{scorer.digits}f", 96 + 38 * len(lines)
     for label, cell in shown:
         low, value, high = (
-            600 + 320 * max(0.0, one) / top for one in sorted((cell.value, *cell.ends))
+            600 + 320 * max(0.0, min(1.0, one / scorer.max_value))
+            for one in sorted((cell.value, *cell.ends))
         )
         bar = f'y="{y + 10}" height="20"'
         parts.append(text(places.get(label, ""), "60", y + 27, "soft", "start"))
