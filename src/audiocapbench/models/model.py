@@ -83,6 +83,7 @@ SETTINGS = tuple(field.name for field in fields(ModelSettings))
 Container = Literal["none", "file", "wav", "pcm16", "float32"]
 Parameters = Mapping[str, str | int | float | bool]
 PastLimit = Literal["reject", "truncate"]
+_WORDS = {"container": get_args(Container), "past_limit": get_args(PastLimit)}
 
 REMOTE_EXECUTION: ContextVar[bool] = ContextVar("remote_execution", default=False)
 """Whether models that compute do so on other machines, so that this one needs no device."""
@@ -104,14 +105,12 @@ class AudioContract:
     past_limit: PastLimit = "reject"  # what to do with a clip that is longer
 
     def __post_init__(self) -> None:
-        words = {"container": get_args(Container), "past_limit": get_args(PastLimit)}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in words and value not in words[field.name]:
-                known = ", ".join(words[field.name])
-                raise ModelError(f"AudioContract: {field.name} is {value!r}; it is one of {known}")
-            if field.name in ("rate", "longest_s", "largest_bytes"):
-                check_number(f"AudioContract: {field.name}", value, above=True)
+        for name, known in _WORDS.items():
+            if (value := getattr(self, name)) not in known:
+                words = f"AudioContract: {name} is {value!r}"
+                raise ModelError(f"{words}; it is one of {', '.join(known)}")
+        for name in ("rate", "longest_s", "largest_bytes"):
+            check_number(f"AudioContract: {name}", getattr(self, name), above=True)
 
     def __str__(self) -> str:
         if self.container in ("none", "file"):
