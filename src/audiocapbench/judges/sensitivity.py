@@ -192,14 +192,12 @@ def measured_shifts(store: Store, judge: str, benchmark: str) -> dict[str, str]:
         plain, options = parse_judge_name(judge)
     except JudgeError:  # a file may call its judge anything
         return {}
-    runs, found = [one.id for one in store.runs() if one.benchmark == benchmark], {}
-    scored = store.catalog.scored_by(runs)
+    scored, found = store.catalog.scored_by(store.catalog.revisions()), {}
     for name, value in _UNDONE.items():
         left = sorted((key, one) for key, one in {**options, name: value}.items() if one)
         other = str(ScorerName(plain, dict(left)))
-        both = [
-            run for run, names in scored.items() if {judge, other} <= {*names} and other != judge
-        ]
+        named = [run for run, names in scored.items() if {judge, other} <= {*names}]
+        both = [run for run in named if other != judge and store.run(run).benchmark == benchmark]
         before, after = (
             _scores({run: store.judgements(run, one) for run in both}) for one in (other, judge)
         )

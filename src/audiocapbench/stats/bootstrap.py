@@ -38,7 +38,7 @@ METHODS = "Clopper-Pearson for shares, Gaffke's, with room for long tails, for o
 SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in ten thousand
 _LONG, _FARTHER = 1.2, 10.0  # of scores whose spread is so many times the score, times the largest
 _BEYOND = 30.0  # over n, how far beyond the longer tail its next value is reckoned with
-_ROUNDS_AT_ONCE, _SWAPS_AT_ONCE = 64, 256
+_ROUNDS_AT_ONCE, _NUMBERS_AT_ONCE, _SWAPS_AT_ONCE = 64, 64_000, 256
 _MOST_KEPT = 10_100_000  # weights, some 80 MB
 
 
@@ -127,15 +127,15 @@ def _rounds(units: Units, aggregate: Aggregate, unseen: _Ends, how: Resampling) 
     for weights in _kept_weights(rounds, count, seed) if few else _weights(rounds, count, seed):
         sums = columns @ weights[:, 1:].T
         means = (sums[:-1] / sums[-1]).reshape(*units.sums.shape[1:], -1)
-        scores = aggregate(np.moveaxis(means, -1, 0))
+        scores = aggregate(means.transpose(-1, *range(means.ndim - 1)))
         share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
         yield scores + share * (worst - scores), scores + share * (best - scores)
 
 
 def _weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
-    draw = np.random.default_rng(seed)
-    for start in range(0, rounds, _ROUNDS_AT_ONCE):
-        yield draw.standard_exponential((min(_ROUNDS_AT_ONCE, rounds - start), count))
+    draw, at_once = np.random.default_rng(seed), max(_ROUNDS_AT_ONCE, _NUMBERS_AT_ONCE // count)
+    for start in range(0, rounds, at_once):
+        yield draw.standard_exponential((min(at_once, rounds - start), count))
 
 
 @lru_cache(4)
