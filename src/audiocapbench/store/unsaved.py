@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic_core import to_json
 from sqlalchemy.engine import URL
 
 from audiocapbench.data.outcome import Outcome
@@ -143,7 +144,7 @@ def dump_record(record: Any) -> Any:
 def parse_record(kind: type[Kind], content: Any) -> Kind:
     """What ``dump_record`` wrote, or a stranger; ValueError or TypeError where it did not."""
     _check(content)
-    record: Kind = _adapter(kind).validate_json(json.dumps(content), strict=True)
+    record: Kind = _adapter(kind).validate_json(to_json(content), strict=True)
     if dump_record(record) != content:
         raise ValueError("something is missing, or there is too much")
     return record

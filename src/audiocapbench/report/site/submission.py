@@ -4,7 +4,6 @@ It comes from strangers. Nothing in it is a path, a program or an archive, and w
 can be computed is computed anew by ``check``.
 """
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from unicodedata import normalize
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic_core import to_json
 
 from audiocapbench.audio.reader import read_bytes
 from audiocapbench.benchmarks import Benchmark, Traits
@@ -237,7 +237,7 @@ def read_submission(path: Path) -> Submission:
 def _validated(value: Any, where: str) -> Submission:
     try:
         check_storable(value)
-        found = Submission.model_validate_json(json.dumps(value, default=str))
+        found = Submission.model_validate_json(to_json(value, fallback=str))
         if found.opened.fingerprint != found.dataset:
             raise ValueError("the hash of the dataset is not that of its samples")
         _ = found.outcomes, found.verdicts
