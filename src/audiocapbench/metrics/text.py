@@ -64,7 +64,9 @@ def _plain(text: str) -> str:
 
 def _clean(text: str) -> str:
     """One layer less of what stands around the words."""
+    # Half of a surrogate pair says nothing.
     text = unescape(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = text.replace("\ufffd", " ")
     while not text.isascii() and (read := _FORMS["misread"].sub(_read_again, text)) != text:
         text = read
     text = _FORMS["written"].sub("", text)
