@@ -9,7 +9,6 @@ from audiocapbench.stats.bootstrap import (
     difference_interval,
     difference_intervals,
     guarded,
-    paired_spread,
     paired_spreads,
     permutation_tests,
     student_tests,
@@ -149,7 +148,8 @@ def test_pairs_tested_together_get_what_each_gets_alone() -> None:
         )
         alone = difference_interval(*sides, ratio, p=p[place])
         assert intervals[place] == pytest.approx(alone, abs=1e-12)
-        assert spreads[place] == pytest.approx(paired_spread(*sides, ratio), abs=1e-12)
+        (spread,) = paired_spreads(*beside(*(one[:, np.newaxis] for one in sides)), ratio)
+        assert spreads[place] == pytest.approx(spread, abs=1e-12)
 
 
 def test_the_interval_of_a_difference_knows_that_samples_are_paired() -> None:
@@ -166,9 +166,10 @@ def test_the_interval_of_a_difference_knows_that_samples_are_paired() -> None:
 def test_the_spread_of_a_mean_is_the_standard_deviation_of_the_differences() -> None:
     generator = np.random.default_rng(7)
     first, second = generator.random(30), generator.random(30)
-    found = paired_spread(column(first), column(second), first_column)
+    sides = column(first)[:, np.newaxis], column(second)[:, np.newaxis]
+    (found,) = paired_spreads(*beside(*sides), first_column)
     assert found == pytest.approx((first - second).std(ddof=1))
-    assert paired_spread(column([1]), column([2]), first_column) == 0
+    assert paired_spreads(*beside(*(one[:1] for one in sides)), first_column) == 0
 
 
 def test_the_same_seed_gives_the_same_p_value() -> None:

@@ -108,16 +108,15 @@ def blind_scale(
     group: Group, scorer: Scorer, columns: Sequence[SampleScores], coverage: Coverage
 ) -> dict[GroupKey, Estimate]:
     """What a model, who hears nothing and, where there is one, a person get, in that order."""
-    spread, aggregate = group.spread(group.arrays(columns)[0]), group.aggregate_of(scorer)
+    spread, aggregate = np.hstack(list(map(group.table, columns))), group.aggregate_of(scorer)
 
     def estimate(of: Callable[[FloatArray], FloatArray]) -> Estimate:
         def whole(means: FloatArray) -> FloatArray:
             sides = aggregate(means.reshape(*means.shape[:-1], len(columns), -1))
             return of(np.moveaxis(sides, -1, 0))
 
-        flat = spread.reshape(len(spread), -1)
-        value = float(whole(flat.mean(axis=0)[np.newaxis])[0])
-        interval = mean_interval(flat, whole, clusters=group.clusters)
+        value = float(whole(spread.mean(axis=0)[np.newaxis])[0])
+        interval = mean_interval(spread, whole, clusters=group.clusters)
         return Estimate(value, len(spread), coverage, interval=interval)
 
     found = {BLIND: estimate(lambda side: side[1]), ABOVE: estimate(lambda side: side[0] - side[1])}

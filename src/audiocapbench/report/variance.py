@@ -16,7 +16,6 @@ from audiocapbench.scores.paired import PairedScores
 from audiocapbench.scores.summary import why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, labels, repeats
 from audiocapbench.stats import power
-from audiocapbench.stats.bootstrap import paired_spread
 from audiocapbench.stats.power import Component, variance_components
 from audiocapbench.store import Store
 from audiocapbench.table import Column, Findings, Row, Table, dollars
@@ -200,7 +199,7 @@ def power_report(
     tops: list[float] = []
     for first, second in combinations(range(len(entries)), 2):
         if (found := PairedScores(scorer, group, entries[first], entries[second])).testable:
-            spread = float(paired_spread(*found.resampled())) ** 2 - saved[first] - saved[second]
+            spread = found.spread**2 - saved[first] - saved[second]
             row = {"a": names[first], "b": names[second], "clips": found.clips}
             tops.append(max(found.scores or (0.0,)))
             rows.append(row | {"sd": sqrt(max(spread, 0.0))})

@@ -115,22 +115,16 @@ class Group:
         order = {name: place for place, name in enumerate(self.aggregation.weights)}
         return np.array([order[sample.category] for sample in self.samples], dtype=np.int64)
 
-    def arrays(self, runs: Sequence[SampleScores]) -> tuple[FloatArray, Mask]:
-        """Statistics of shape (samples, runs, k), zero where there are none; which there are."""
-        columns = [self.column(one) for one in runs]
-        width = max((one.shape[1] for one, _ in columns), default=1)
-        statistics = np.zeros((len(self.samples), len(runs), width))
-        present = np.zeros((len(self.samples), len(runs)), dtype=bool)
-        for place, column in enumerate(columns):
-            statistics[:, place], present[:, place] = column
-        return statistics, present
-
-    def table(self, scores: SampleScores, *, as_zero: bool) -> FloatArray:
-        """What is added up of a run, of shape (samples, …), put in order once."""
+    def table(self, scores: SampleScores, *, as_zero: bool = False) -> FloatArray:
+        """What is added up of a run, of shape (samples, …), put in order once: its statistics, of a
+        total by corpus and with counts; ``as_zero`` with a count of those that have a score, too.
+        """
         if (scores, as_zero) not in self._tables:
-            both = self.column(scores)
-            found = self.spread_as_zeros(*both) if as_zero else self.spread(both[0])
-            self._tables[scores, as_zero] = found
+            statistics, present = self.column(scores)
+            if as_zero:
+                statistics = np.column_stack([statistics, present])
+            by_corpus = as_zero or self.aggregation is not None
+            self._tables[scores, as_zero] = self._by_corpus(statistics) if by_corpus else statistics
         return self._tables[scores, as_zero]
 
     def asked_by(self, scorer: Scorer, aggregation: Aggregation | None) -> "Group":
@@ -148,8 +142,8 @@ class Group:
         """Everything but the interval, which alone takes time."""
         statistics, present = self.column(scores)
         lacking, has_score = self.lacks(present), bool(present.any())
-        table = self.spread(statistics)
-        value = self.score(scorer, table, present) if has_score and not lacking else None
+        whole = has_score and not lacking
+        value = self.side(scorer, scores, present, as_zero=False) if whole else None
         settled = present | self.failed(scores, replies)
         zero, bounds = self._with_failures(scorer, statistics, present, settled)
         made = scores.made if has_score else []
@@ -199,7 +193,7 @@ class Group:
         statistics, present = self.column(scores)
         if estimate.value is None:
             return estimate
-        table, places = self.spread(statistics)[present], self.places[present]
+        table, places = self.table(scores)[present], self.places[present]
         clips = self.numbers[present]
         corpora = (places == place for place in range(len(self.weights)))
         if not all(is_enough(units_of(table[rows], clips[rows])) for rows in corpora):
@@ -217,10 +211,6 @@ class Group:
             how["share"] = hits_of(own, mean, how["bounds"]) is not None
         return replace(estimate, interval=mean_interval(table, aggregate, **how))
 
-    def score(self, scorer: Scorer, table: FloatArray, present: Mask) -> float:
-        means = table[present].mean(axis=0)
-        return float(self.aggregate_of(scorer)(means[np.newaxis])[0])
-
     def enough(self, present: Mask) -> bool:
         """Whether there are as many samples, in every corpus of a total, as an interval takes."""
         counts = np.bincount(self.places[present], minlength=len(self.weights))
@@ -233,23 +223,14 @@ class Group:
         found = set(self.places[present].tolist())
         return [name for place, name in enumerate(self.aggregation.weights) if place not in found]
 
-    def spread(self, statistics: FloatArray) -> FloatArray:
-        """Statistics of shape (n, ..., k); of a total (n, ..., corpora * (k + 1)), with counts."""
-        return statistics if self.aggregation is None else self._by_corpus(statistics)
-
     def aggregate_of(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
-        """What makes a score of ``spread`` means; ``whole`` stands in for corpora without any."""
+        """What makes a score of ``table`` means; ``whole`` stands in for corpora without any."""
         if self.aggregation is None:
             return scorer.aggregate
         return partial(_total, scorer.aggregate, self.weights, whole)
 
-    def spread_as_zeros(self, statistics: FloatArray, present: Mask) -> FloatArray:
-        """As ``spread``, with zeros where there is no score, and a count of those that have one."""
-        here = present[..., np.newaxis].astype(np.float64)
-        return self._by_corpus(np.concatenate([statistics * here, here], axis=-1))
-
     def aggregate_as_zeros(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
-        """What makes a score of mean statistics as ``spread_as_zeros`` gives them."""
+        """What makes a score of the means of a ``table`` with failures as zero."""
         if self.aggregation is None and scorer.aggregate is first_column:
             return first_column  # zeros need no counts to be part of a mean
         return partial(_total, partial(_of_all, scorer.aggregate), self.weights, whole)

@@ -18,7 +18,7 @@ from audiocapbench.scores.estimate import Scorer, default_scorer, without_plugin
 from audiocapbench.scores.summary import unknown_judge, why_unscored
 from audiocapbench.scores.table import RunTable, ScoreTable
 from audiocapbench.stats import bootstrap, power
-from audiocapbench.stats.units import Aggregate, Clusters, is_enough, units_of
+from audiocapbench.stats.units import Aggregate, is_enough, units_of
 from audiocapbench.table import Row
 
 _MOST_NUMBERS = 4_000_000  # in memory at once, of pairs that are tested together
@@ -142,15 +142,12 @@ class PairedScores:
         """What is added up of each run, of shape (samples, …); more samples than are ``here``."""
         return [self.group.table(one, as_zero=self.as_zero) for one in self._scores]
 
-    def resampled(self) -> tuple[FloatArray, FloatArray, Aggregate, Clusters]:
-        """Both sides, the second first; how a draw is added up; and the clip of each sample."""
-        first, second = (side[self.here] for side in self.sides)
-        whole: FloatArray | float = 1.0
-        if self.group.aggregation is not None:
-            # A draw may hold no sample of a small corpus, which then has the mean of all.
-            means = np.stack([second.mean(axis=0), first.mean(axis=0)])
-            whole = compute.corpus_means(means, len(self.group.weights))
-        return second, first, self.made_by(whole), self.clusters
+    @property
+    def spread(self) -> float:
+        """Standard deviation of a sample's share in the difference."""
+        (alone,) = together([self])
+        about = alone.added, alone.pairs, alone.alone, self.clusters
+        return float(bootstrap.paired_spreads(*about)[0])
 
 
 class Together(NamedTuple):

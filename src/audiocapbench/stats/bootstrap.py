@@ -44,7 +44,7 @@ _MOST_KEPT = 10_100_000  # weights, some 80 MB
 
 Pairs = NDArray[np.int64]
 """Pairs of systems by their places, of shape (pairs, 2)."""
-_ONE_PAIR = np.array([[0, 1]])
+ONE_PAIR = np.array([[0, 1]])
 _Ends = tuple[FloatArray, FloatArray]  # low and high ones of several intervals
 
 
@@ -264,7 +264,7 @@ def difference_interval(
     """
     systems = np.stack([first, second], axis=1)
     values = None if p is None else np.array([p])
-    return difference_intervals(systems, _ONE_PAIR, aggregate, p=values, **how)[0]
+    return difference_intervals(systems, ONE_PAIR, aggregate, p=values, **how)[0]
 
 
 def difference_intervals(
@@ -424,22 +424,14 @@ def one_sided(
     return OneSided(*tails)
 
 
-def paired_spread(
-    first: FloatArray, second: FloatArray, aggregate: Aggregate, clusters: Clusters = None
-) -> float:
-    """Standard deviation of a sample's share in the difference, by leaving each out in turn.
-
-    Divided by the root of the number of samples, or of clips, it is the standard error; 0 below two
-    of them.
-    """
-    systems = np.stack([first, second], axis=1)
-    return float(paired_spreads(systems, _ONE_PAIR, aggregate, clusters)[0])
-
-
 def paired_spreads(
     systems: FloatArray, pairs: Pairs, aggregate: Aggregate, clusters: Clusters = None
 ) -> FloatArray:
-    """The same of many pairs of systems, of shape (n, systems, k)."""
+    """Standard deviations of a sample's share in differences, by leaving each out in turn.
+
+    Divided by the root of the number of samples, or of clips, they are standard errors; 0 below two
+    of them. Shapes are those of ``permutation_tests``.
+    """
     units = units_of(systems, clusters)
     if len(units.sizes) < 2:
         return np.zeros(len(pairs))

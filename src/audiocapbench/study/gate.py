@@ -313,7 +313,9 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
         having = "with a score" if case.base is None else "in common"
         raise ReportError(f"{counted(pair.n, 'sample')} {having} are too few for a gate")
     base, found.score = pair.scores
-    rows, other, made, clips = pair.resampled()
+    (sides,) = pairing.together([pair])
+    rows, other = sides.runs.transpose(1, 0, 2)[sides.pairs[0]]
+    made, clips = sides.alone, pair.clusters
     if case.base is None:  # it stands beside one that scores nothing
         value, center, other = gate.least or 0.0, found.score, np.zeros_like(rows)
         means = corpus_means(rows.mean(axis=0), len(pair.group.weights))
@@ -321,7 +323,8 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
     else:
         value, center = -(gate.margin or 0.0), found.score - base
         found.base, found.difference = base, center
-    spread = float(bootstrap.paired_spread(rows, other, made, clips))
+    systems = np.stack([rows, other], axis=1)
+    (spread,) = bootstrap.paired_spreads(systems, bootstrap.ONE_PAIR, made, clips).tolist()
     most, second = scorer.max_value, None if case.base is None else other
     runs = [one for one in (case.table, case.base) if one is not None]
     least = min(min(one.sample_scores(scorer).values.values()) for one in runs)

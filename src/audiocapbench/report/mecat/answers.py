@@ -132,7 +132,7 @@ def group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
         if estimate.value is None:
             continue
         likeness, apart = (table.point(one, key).value for one in parts)
-        statistics, present = table.group(whole, key).arrays([table.sample_scores(whole)])
+        statistics, present = table.group(whole, key).column(table.sample_scores(whole))
         dates = (likeness, apart, estimate.value, statistics[present])
         groups[group] = GroupScore(estimate.n, estimate.coverage.total, *dates)
     return groups
