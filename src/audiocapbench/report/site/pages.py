@@ -71,7 +71,8 @@ def write_site(
     size += sum(_write_model(store, one, out / pages[one.run.id], sounds) for one in checked)
     kept = {out / one for one in pages.values()}
     kept |= {out / _CLIPS / Path(one.link).name for one in sounds.values()}
-    for old in {*(out / _PAGES).glob("*.html"), *(out / _CLIPS).glob("*")} - kept:
+    hashed = (out / _CLIPS).glob("[0-9a-f]" * 64 + ".*")  # and nothing that is not ours
+    for old in {*(out / _PAGES).glob("*.html"), *hashed} - kept:
         old.unlink()
     page = render_page(
         "report.html", SCRIPTS, title=title, board=boards[0], data=packed(content), embedded=[]
