@@ -5,6 +5,7 @@ import json
 import math
 import pickle
 import shutil
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -143,7 +144,7 @@ def test_a_model_is_asked_exactly_as_its_processor_writes_it(
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_a_batch_of_clips_of_any_length_answers_as_each_alone(
-    name: str, checkpoint: Callable[[str], Path]
+    name: str, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = local(checkpoint(name))
     asked = [question(0, 0.5), question(1, 1.6, "And what else?"), question(2, None)]
@@ -151,6 +152,8 @@ def test_a_batch_of_clips_of_any_length_answers_as_each_alone(
     together = model.answer_many(asked)
     assert [model.answer_many([one])[0] for one in asked] == together
     assert len({one.text for one in together}) > 2
+    monkeypatch.setattr(sys.modules[LocalModel.__module__], "_LARGE", 2)  # as large ones are
+    assert model.answer_many(asked) == together
 
 
 @pytest.mark.parametrize("name", ["qwen2-audio", "qwen3-omni"])

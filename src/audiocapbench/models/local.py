@@ -36,10 +36,11 @@ _MAX_TOKENS = 256
 # A thread that launches kernels gives the interpreter's lock away at each of them, thousands for a
 # token, and gets it back when who has it must let go: after 5 ms, as Python has it, the card waits.
 _SWITCH_S = 1e-4
-# cuDNN plans attention anew for every length of a batch's size, for two seconds in all: what it
-# gains, a tenth of a batch's time, pays that back in large batches of a size that stays.
-_PLANNED = 64
-_COMPILED_LENGTH = 64  # prompts are padded to a multiple of it: each length is compiled anew
+# From so many questions on, a card computes for longer than it takes to be told what. Then room for
+# all tokens of an answer from its beginning pays: else what is kept of earlier tokens is copied for
+# each new one, and cuDNN plans attention anew for every length, seconds in all, not a part of one.
+_LARGE = 64
+_LENGTHS = 64  # room, and a compiled model's prompts, are a multiple: each length is planned anew
 
 
 class CheckpointModel(BatchModel):
@@ -123,7 +124,7 @@ class LocalModel(CheckpointModel):
         self._is_compiled = written.choice("compile", "no", "yes") == "yes"
         if self._is_compiled:
             self.parameters = {**self.parameters, "compile": True}
-            self.processor.pad_to = _COMPILED_LENGTH
+            self.processor.pad_to = _LENGTHS
         self._size = self._find_batch_size(written)
         if self.is_adapted and find_spec("peft") is None:
             raise ModelError(f"{name}: its adapter, with which it hears, needs: pip install peft")
@@ -267,7 +268,7 @@ class LocalModel(CheckpointModel):
     def _generate(self, ready: Any, most: int, stop: threading.Event) -> list[tuple[Any, ...]]:
         """The tokens of each reply, those likeliest in the place of each, and their logarithms."""
         import torch
-        from transformers import BatchFeature, StoppingCriteriaList
+        from transformers import BatchFeature, StaticCache, StoppingCriteriaList
 
         likeliest: list[Any] = []
 
@@ -279,11 +280,15 @@ class LocalModel(CheckpointModel):
         chosen |= {"temperature": self.temperature} if self.temperature > 0 else {}
         chosen |= {"logits_processor": [keep], "num_beams": 1} if self.top else {}
         chosen |= {"cache_implementation": "static"} if self._is_compiled else {}
+        size, length = ready["input_ids"].shape
         with self._one:
             network = self._loaded()
             copied = {"device": network.device, "non_blocking": self._is_on_card}
             inputs = BatchFeature(dict(ready)).to(**copied)
-            size = len(ready["input_ids"])
+            if size >= _LARGE and not self._is_compiled and not self.checkpoint.trusted:
+                room = -(-(length + most) // _LENGTHS) * _LENGTHS
+                chosen["past_key_values"] = StaticCache(network.config, room)
+                chosen["disable_compile"] = True
             with torch.inference_mode(), self._measured(network.device, size) as measured:
                 made = network.generate(
                     **inputs,
@@ -295,7 +300,6 @@ class LocalModel(CheckpointModel):
                 )
         if stop.is_set():
             raise FatalError(f"{self.name}: was stopped while it wrote")
-        length = ready["input_ids"].shape[1]
         rows = getattr(made, "sequences", made)[:, length:].tolist()
         measured(len(rows[0]))
         if not likeliest:
@@ -315,8 +319,7 @@ class LocalModel(CheckpointModel):
         planned = torch.backends.cuda.cudnn_sdp_enabled()
         torch.cuda.reset_peak_memory_stats(device)
         sys.setswitchinterval(min(switch_s, _SWITCH_S))
-        gains = self._size.is_settled and rows == self.batch >= _PLANNED
-        torch.backends.cuda.enable_cudnn_sdp(planned and gains)
+        torch.backends.cuda.enable_cudnn_sdp(planned and rows == self.batch >= _LARGE)
         began = time.perf_counter()
 
         def answered(tokens: int) -> None:
