@@ -23,9 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from audiocapbench.data.outcome import Status
 from audiocapbench.library.running import import_run
+from audiocapbench.signature import sign
 from audiocapbench.store import Store
-from report import Texts
+from audiocapbench.store.records import Judgement
+from report import DIMENSIONS, JUDGE, Texts
 
 METRICS = "meteor,bleu_1,rouge_l"
 IMPORT_S, SITE_S, ANSWER_S = 20.0, 15.0, 1.0
@@ -59,11 +62,16 @@ def measure_import(folder: Path, count: int) -> None:
     measured(f"import of {count:,} captions", goal, lambda: import_run(given, store=at, **how))
 
 
+def judgement(sample: str, grades: Any) -> Judgement:
+    """What a made-up judge says of an answer."""
+    scores = dict(zip(DIMENSIONS, map(float, grades), strict=True))
+    return Judgement(JUDGE, sample, 0, sign("judge-made-up"), Status.OK, scores, "so it is")
+
+
 def measure_site(folder: Path, models: int, clips: int) -> None:
-    """A site of runs whose captions are a reference with other words here and there."""
+    """A site of judged runs whose captions are a reference with other words here and there."""
     from audiocapbench.report.site.pages import write_site
-    from audiocapbench.report.site.submission import check_submissions, make_submission
-    from audiocapbench.scores.table import TableReader
+    from audiocapbench.report.site.submission import check_submissions, make_submissions
 
     texts, draw = Texts(2), np.random.default_rng(2)
     references = [[texts.sentence(12) for _ in range(3)] for _ in range(clips)]
@@ -79,11 +87,15 @@ def measure_site(folder: Path, models: int, clips: int) -> None:
         ]
         given = write_lines(folder / "said.jsonl", "prediction", said)
         import_run(given, references=held_to, model=f"lab/{model}", metrics=METRICS, store=at)
+    with Store.open(at) as store:
+        for run in store.runs():
+            graded = draw.binomial(10, 0.2 + 0.6 * run.id / models, (clips, len(DIMENSIONS)))
+            store.add_judgements(run.id, list(map(judgement, store.run(run.id).sample_ids, graded)))
 
     def work() -> None:
         with Store.open(at) as store, Store.open(str(folder / "checked.db")) as checking:
-            reader = TableReader(store)
-            given = [(str(one.id), make_submission(store, one.id, reader)) for one in store.runs()]
+            made = make_submissions(store, [one.id for one in store.runs()])
+            given = [(f"run {number}", one) for number, one in enumerate(made, 1)]
             write_site(checking, check_submissions(checking, given), folder / "site", "Made up")
 
     measured(f"site of {models} models on {clips} clips", SITE_S * models / 200, work)

@@ -264,7 +264,6 @@ def site(
     from audiocapbench.meta.votes import named_votes
     from audiocapbench.report.site import pages, submission
     from audiocapbench.scores.estimate import counted
-    from audiocapbench.scores.table import TableReader
 
     if out is None or not (submissions or runs):
         raise AudioCapBenchError("say what to show and where: --submissions or --runs, and --out")
@@ -272,8 +271,8 @@ def site(
     cast = []
     if runs or projects:
         with at.open() as store:
-            reader, make = TableReader(store), submission.make_submission
-            from_runs = [(f"run {one}", make(store, one, reader)) for one in runs or ()]
+            given = submission.make_submissions(store, runs or ())
+            from_runs = [(f"run {one}", own) for one, own in zip(runs or (), given, strict=True)]
             cast = named_votes(store, projects)
     known = named_benchmark(clips).samples if clips else ()
     with _checked(submissions or (), from_runs, dataset) as (checking, checked):

@@ -331,9 +331,14 @@ class AnsweredSample(NamedTuple):
         return tuple(text for text in self.sample.references if text != answer)
 
 
-def answered(store: Store, run: Run, dataset: Dataset | None = None) -> list[AnsweredSample]:
+def answered(
+    store: Store,
+    run: Run,
+    dataset: Dataset | None = None,
+    outcomes: Mapping[str, Outcome] | None = None,
+) -> list[AnsweredSample]:
     """The samples of a run whose answers can be scored, in the benchmark's order."""
-    outcomes = store.outcomes(run.id)
+    outcomes = store.outcomes(run.id) if outcomes is None else outcomes
     dataset = dataset or store.dataset(run.dataset, run.benchmark)
     samples = {sample.id: sample for sample in dataset.samples}
     pairs = [
@@ -347,28 +352,43 @@ def score_run(
 ) -> list[MetricError]:
     """Compute metrics on a run's answers and commit the scores of each; MetricError if it cannot.
 
+    Plug-ins that fail do so alone, and what they said is returned.
+    """
+    made, failures = score_answers(store, run, metrics, dataset)
+    if made:
+        store.put_scores(run.id, made)
+    return failures
+
+
+def score_answers(
+    store: Store,
+    run: Run,
+    metrics: Sequence[str],
+    dataset: Dataset | None = None,
+    outcomes: Mapping[str, Outcome] | None = None,
+) -> tuple[dict[str, list[StoredScore]], list[MetricError]]:
+    """The scores by metric, and the errors of plug-ins; of ``outcomes`` in place of stored ones.
+
     Samples without an answer have no score, but stay in the corpus that answers are ranked among.
-    A benchmark whose samples make corpora is scored within each of them. Plug-ins that fail do so
-    alone, and what they said is returned.
+    A benchmark whose samples make corpora is scored within each of them.
     """
     dataset = dataset or store.dataset(run.dataset, run.benchmark)
-    pairs = {pair.sample.id: pair for pair in answered(store, run, dataset)}
+    pairs = {pair.sample.id: pair for pair in answered(store, run, dataset, outcomes)}
     asked = set(run.sample_ids)
     samples = [sample for sample in dataset.samples if sample.id in asked]
     predictions = [pairs[one.id].outcome.reply.text if one.id in pairs else None for one in samples]
     references = [pairs.get(one.id, one).references for one in samples]
     clips, aggregation = [one.clip for one in samples], stored_traits(dataset).aggregation
     asked_for = (aggregation, metrics, samples, predictions, references)
-    stored: dict[str, list[StoredScore]] = defaultdict(list)
+    scores: dict[str, list[StoredScore]] = defaultdict(list)
     made, unscored = compute_by_corpus(*asked_for, clips=clips, store=store)
     for _, rows, result in made:
         values, statistics = result.samples.tolist(), result.statistics.tolist()
-        stored[result.name] += [
+        scores[result.name] += [
             StoredScore(samples[row].id, result.name, result.signature, value, tuple(parts))
             for row, value, parts in zip(rows, values, statistics, strict=True)
         ]
-    if stored:
-        store.put_scores(run.id, stored)
     # A corpus of one is too small for some of ours, which is no failure.
     lost = {one["metric"]: one["reason"] for one in unscored}
-    return [MetricError(why) for name, why in lost.items() if parse_name(name).name not in METRICS]
+    foreign = [name for name in lost if parse_name(name).name not in METRICS]
+    return scores, [MetricError(lost[name]) for name in foreign]

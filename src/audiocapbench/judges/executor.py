@@ -112,6 +112,19 @@ def judgements_by(store: Store, judge: Judge, run_id: int) -> list[Judgement]:
     return [one for one in kept if one.signature == judge.signature]
 
 
+def judgements_of(judge: TextJudge, items: Iterable[AnsweredSample]) -> list[Judgement]:
+    """What a judge on this machine says of answers."""
+    made, cases = [], [judge_input(item) for item in items]
+    for case, verdict in zip(cases, judge_texts(judge, cases), strict=True):
+        own = (judge.name, case.sample_id, 0, judge.signature)
+        if isinstance(verdict, str):
+            made.append(Judgement(*own, Status.FAILED, error=verdict))
+        else:
+            scores = (verdict.scores, verdict.reasoning)
+            made.append(Judgement(*own, Status.OK, *scores, cost_usd=0.0))
+    return made
+
+
 def _tasks(
     store: Store, run: Run, judge: Judge, repeats: int, samples: frozenset[str] | None
 ) -> tuple[_Tasks, _Tasks]:
@@ -199,15 +212,8 @@ class Judging:
         for start in range(0, len(missing), _AT_A_TIME):
             if session.pool(judge.name).stop is not None:
                 return
-            cases = [judge_input(item) for item, _ in missing[start : start + _AT_A_TIME]]
-            made, verdicts = [], await to_thread.run_sync(judge_texts, judge, cases)
-            for case, verdict in zip(cases, verdicts, strict=True):
-                own = (judge.name, case.sample_id, 0, judge.signature)
-                if isinstance(verdict, str):
-                    made.append(Judgement(*own, Status.FAILED, error=verdict))
-                else:
-                    scores = (verdict.scores, verdict.reasoning)
-                    made.append(Judgement(*own, Status.OK, *scores, cost_usd=0.0))
+            items = [item for item, _ in missing[start : start + _AT_A_TIME]]
+            made = await to_thread.run_sync(judgements_of, judge, items)
             await session.access.call(session.store.add_judgements, session.run.id, made)
             for one in made:
                 self._progress.arrived(one)

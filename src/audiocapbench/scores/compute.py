@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import chain, compress, repeat
 from typing import NamedTuple
@@ -64,6 +64,9 @@ class SampleScores:
     def made(self) -> list[Signature]:
         """The signatures: thousands of samples share a handful, told by identity first."""
         return list({id(one): one for one in self.signatures.values()}.values())
+
+    def is_as(self, other: "SampleScores") -> bool:
+        return all(getattr(self, one.name) == getattr(other, one.name) for one in fields(self))
 
     def add(self, key: str, value: float, statistics: Sequence[float], made: Signature) -> None:
         self.values[key], self.statistics[key], self.signatures[key] = value, statistics, made

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from shlex import quote
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.benchmarks.corpora import leaves_null_out, without_null
@@ -109,6 +109,16 @@ class ScoreTable:
             self.computed[place] = group.with_interval(self.point(*place), scorer, scores)
         return self.computed[place]
 
+    def take_over(self, known: "ScoreTable") -> None:
+        """Take over what another table of the same samples has computed of the same scores."""
+        if self.replies != known.replies:
+            return
+        same = {one: own for one, own in known.scores.items() if own.is_as(self.sample_scores(one))}
+        self.scores = {**self.scores, **same}
+        taken = [place for place in known.computed if place[0] in same]
+        self.computed |= {place: known.computed[place] for place in taken}
+        self.points |= {place: known.points[place] for place in taken}
+
     def of_metrics(self, metrics: Iterable[str], key: GroupKey = ALL) -> Estimates:
         return {name: self.estimate(Scorer(name), key) for name in metrics}
 
@@ -163,6 +173,17 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
     return rows
 
 
+class RunContent(NamedTuple):
+    """What is added up of a run; read from a store, with its ``state`` and what it has kept."""
+
+    outcomes: Mapping[str, Outcome]
+    judgements: Iterable[Judgement]
+    scores: Mapping[str, Any]
+    estimates: Mapping[tuple[str, str], Estimate] = {}
+    state: int | None = None
+    store_option: str = ""
+
+
 class RunTable(ScoreTable):
     """Scores of one run, and what its answers came to; ``cost_estimated`` ones had no usage.
 
@@ -172,16 +193,11 @@ class RunTable(ScoreTable):
     samples: tuple[Sample, ...]
     _repeats: Sequence["RunTable"] = ()
 
-    def __init__(
-        self, store: Store, run: Run, dataset: Dataset, traits: Traits, only: str | None
-    ) -> None:
-        # Before anything else: what changes while a run is read must not pass for known.
-        self.state = store.state(run.id)
-        kept = {(one.scorer, one.group): kept_estimate(one) for one in store.estimates(run.id)}
-        self.run, self.traits, self.store_option = run, traits, store.option
-        self.missing = dataset.missing
-        self.outcomes = store.outcomes(run.id)
-        self.judgements = dict(grouped((one.judge, one) for one in store.judgements(run.id, only)))
+    def __init__(self, run: Run, dataset: Dataset, traits: Traits, content: RunContent) -> None:
+        self.run, self.traits, self.missing = run, traits, dataset.missing
+        self.state, self.store_option = content.state, content.store_option
+        self.outcomes = content.outcomes
+        self.judgements = dict(grouped((one.judge, one) for one in content.judgements))
         # The way in which most judgements of a judge were made; others are left out.
         self.judge_signatures = {
             judge: Counter(one.signature for one in own).most_common(1)[0][0]
@@ -199,13 +215,12 @@ class RunTable(ScoreTable):
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}
         have_text = {key for key, lacks in replies.items() if lacks in HAVE_TEXT}
-        scored: Mapping[str, Any] = store.score_columns(run.id, only)
-        for metric, (ids, *cells) in scored.items():
+        for metric, (ids, *cells) in content.scores.items():
             own = SampleScores(*(dict(zip(ids, one, strict=True)) for one in cells))
             for key in set(ids) - have_text:
                 del own.values[key], own.statistics[key], own.signatures[key]
             columns[Scorer(metric)] = own
-        super().__init__(samples, traits.aggregation, columns, replies, kept)
+        super().__init__(samples, traits.aggregation, columns, replies, content.estimates)
         for judge in self.judgements:
             current, made = self.current_judgements(judge), self.judge_signatures[judge]
             verdicts = self.verdicts[judge] = by_judge(current).get(judge, {})
@@ -363,6 +378,8 @@ def repeats(runs: Iterable[Run]) -> list[list[Run]]:
 def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
     """Keep what was computed of runs, for whoever shows them next."""
     for table in tables:
+        if len(table.runs) > 1 or table.state is None:
+            continue
         new = []
         for (scorer, key), one in table.computed.items():
             numbers: Any = one.flat()
@@ -373,7 +390,7 @@ def keep_estimates(store: Store, tables: Iterable[RunTable]) -> None:
             new.append(StoredEstimate(scorer.label, str(key), **numbers))
         # A store that can only be read is shown all the same.
         with suppress(StoreError):
-            if new and len(table.runs) == 1:
+            if new:
                 store.put_estimates(table.run.id, table.state, new)
 
 
@@ -401,11 +418,18 @@ class TableReader:
         self._groups: dict[Hashable, dict[GroupKey, Group]] = {}
 
     def read(self, run: Run) -> RunTable:
-        key = (run.dataset, run.benchmark)
+        store, key, only = self._store, (run.dataset, run.benchmark), self._only
         if key not in self._datasets:
-            found = self._store.dataset(*key)
+            found = store.dataset(*key)
             self._datasets[key] = (found, stored_traits(found))
-        table = RunTable(self._store, run, *self._datasets[key], self._only)
+        # Before anything else: what changes while a run is read must not pass for known.
+        state = store.state(run.id)
+        kept = {(one.scorer, one.group): kept_estimate(one) for one in store.estimates(run.id)}
+        read = store.outcomes(run.id), store.judgements(run.id, only)
+        scores = store.score_columns(run.id, only)
+        table = RunTable(
+            run, *self._datasets[key], RunContent(*read, scores, kept, state, store.option)
+        )
         # Runs of the same samples are of the same groups, which are put in order once.
         same = key, frozenset(run.sample_ids)
         if same in self._groups:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from importlib import import_module
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from sqlalchemy import (
@@ -133,6 +133,14 @@ class ScoreColumns(NamedTuple):
     values: Sequence[float]
     statistics: Sequence[tuple[float, ...]]
     signatures: Sequence[Signature]
+
+    @classmethod
+    def of(cls, scores: Iterable[StoredScore]) -> "ScoreColumns":
+        """Scores of one metric as they come out of the store again."""
+        rows = sorted(scores, key=attrgetter("sample_id"))
+        made = [Signature.parse(str(one.signature)) for one in rows]
+        cells = [[one.sample_id, one.value, one.statistics] for one in rows]
+        return cls._make([*zip(*cells, strict=True), made])
 
 
 @dataclass(frozen=True, slots=True)

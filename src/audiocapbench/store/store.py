@@ -295,7 +295,7 @@ class Store(StoreRepository):
 
     def judge_checks(self, run_ids: Iterable[int], judges: Iterable[str]) -> list[StoredCheck]:
         """The checks of judges on the benchmarks of runs that they judged, by their contracts."""
-        table, runs, own = schema.judge_checks, schema.runs.c, schema.judgements.c
+        runs, own = schema.runs.c, schema.judgements.c
         if not (judges := set(judges)):
             return []
         query = select(own.judge, runs.benchmark, own.signature).distinct()
@@ -303,12 +303,13 @@ class Store(StoreRepository):
         query = query.where(own.run.in_(set(run_ids)), own.judge.in_(judges))
         with self._reading() as connection:
             signatures = stored.signatures_by_number(connection)
-            asked = {
-                (row.judge, row.benchmark, signatures[row.signature].name)
-                for row in connection.execute(query)
-            }
-            rows = connection.execute(select(table).order_by(table.c.checked_at)).all()
-        checks = []
+            rows = connection.execute(query).all()
+        return self.checks_of({(*row[:2], signatures[row.signature].name) for row in rows})
+
+    def checks_of(self, asked: Collection[tuple[str, str, str]]) -> list[StoredCheck]:
+        """The checks of judges, each with a benchmark and the contract that it judged by."""
+        table, checks = schema.judge_checks, []
+        rows = self._fetch(select(table).order_by(table.c.checked_at)) if asked else []
         for judge, benchmark, contract in sorted(asked):
             if contract != stored.IMPORTED:
                 same = [row for row in rows if (row.judge, row.contract) == (judge, contract)]

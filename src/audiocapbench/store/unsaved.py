@@ -9,7 +9,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -148,6 +148,11 @@ def parse_record(kind: type[Kind], content: Any) -> Kind:
     if dump_record(record) != content:
         raise ValueError("something is missing, or there is too much")
     return record
+
+
+def parse_records(kind: type[Kind], content: Iterable[Any]) -> list[Kind]:
+    """The same of many; those that are records already stay as they are."""
+    return [one if isinstance(one, kind) else parse_record(kind, one) for one in content]
 
 
 def _check(value: Any, name: str = "", least: int = 0) -> None:

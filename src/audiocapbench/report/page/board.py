@@ -52,7 +52,9 @@ def board_document(
         board = data.ranked(scorer, by_category=bool(labels)) if ranked else data.board
         for name in document.views if labels else ("",):
             _add_ranking(document.views[name], data, board, name, labels)
-    checks = store.judge_checks([one.run.id for one in data.runs], data.judges)
+    said = (one for run in data.runs for own in run.table.judgements.values() for one in own)
+    asked = {(one.judge, data.benchmark, one.signature.name) for one in said}
+    checks = store.checks_of({one for one in asked if one[0] in data.judges})
     trials = (one for one in (correlations(data), _checked(checks)) if one.rows)
     document.trials = [parts.ShownTable(**one.texts()) for one in trials]
     document.notes = [*data.board.notes, *data.notes]

@@ -32,7 +32,7 @@ from audiocapbench.report.page.html import (
     sounds_of,
     write_report,
 )
-from audiocapbench.report.page.report_data import ReportData, gather
+from audiocapbench.report.page.report_data import gather
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.stats.correlation import Coefficient
@@ -119,7 +119,7 @@ def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
 def _board(
     store: Store, group: Sequence[CheckedSubmission], pages: dict[int, str], title: str
 ) -> BoardDocument:
-    data, by_run = _gathered(group), {one.run.id: one for one in group}
+    data, by_run = gather([one.table for one in group]), {one.run.id: one for one in group}
     shown = [by_run[one.run.id] for one in data.runs]
     names = [skeleton(one.submission.model) for one in shown]
     labels = []
@@ -187,18 +187,10 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
     return True
 
 
-def _gathered(group: Sequence[CheckedSubmission]) -> ReportData:
-    """What pages show of runs: when and by what they were made, not put here to be checked."""
-    for one in group:
-        own, table = one.submission, one.table
-        table.run = replace(one.run, created_at=own.created_at, made_by=own.made_by)
-    return gather([one.table for one in group])
-
-
 def _write_model(
     store: Store, one: CheckedSubmission, path: Path, sounds: Mapping[str, Sound]
 ) -> int:
-    own, data = one.submission, _gathered([one])
+    own, data = one.submission, gather([one.table])
     said = [(name, getattr(own, name)) for name in ("by", "licence", "weights", "link", "made_by")]
     about = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in said if value)
     notes = [about[:1].upper() + about[1:]]

@@ -5,14 +5,16 @@ can be computed is computed anew by ``check``.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 from unicodedata import normalize
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import to_json
 
 from audiocapbench.audio.reader import read_bytes
@@ -21,26 +23,27 @@ from audiocapbench.benchmarks.benchmark import BUILT_IN_TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
 from audiocapbench.data.outcome import JUDGED, Outcome, Reply, Status
 from audiocapbench.data.problems import check_storable, parse_json, problems_of
-from audiocapbench.engine import score_run
-from audiocapbench.engine.runner import dataset_of
+from audiocapbench.engine.runner import answered, dataset_of, score_answers
 from audiocapbench.errors import AudioCapBenchError, AudioError, MetricError, ReportError
 from audiocapbench.judges.aggregation import MAX_VALUE
-from audiocapbench.judges.executor import judge_run
+from audiocapbench.judges.executor import judgements_of
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
 from audiocapbench.report.page.report_data import gather
 from audiocapbench.scores.estimate import Scorer
-from audiocapbench.scores.table import RunTable, TableReader
+from audiocapbench.scores.table import RunContent, RunTable, TableReader
 from audiocapbench.signature import Signature
-from audiocapbench.store import Dataset, Run, RunSpec, Store
-from audiocapbench.store.records import Judgement
-from audiocapbench.store.unsaved import AnswerRecord, dump_record, parse_record
+from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore
+from audiocapbench.store.records import Judgement, ScoreColumns
+from audiocapbench.store.unsaved import parse_records
 from audiocapbench.table.escape_controls import escape_controls
 
 _LARGEST = 64_000_000
 _LONGEST = 20_000
 _ELEMENTS = "elements"
 _EXACT = 1e-9
+_OF_DATA = ("dataset", "traits", "samples", "missing")
+_OF_RUN = ("benchmark", "dataset", "model", "parameters", "contract")
 _NEARLY = 0.01
 """Of the scale: ends of an interval may fall on another tie of another NumPy."""
 
@@ -109,13 +112,18 @@ class Submission(BaseModel, extra="forbid", strict=True):
     made_by: Line
     created_at: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d[0-9:.+Z-]{0,30}$")]
     cost_usd: Annotated[float, Field(ge=0, lt=1e9)] | None = None
-    answers: list[dict[str, Any]]
-    judgements: list[dict[str, Any]] = []
+    answers: Annotated[list[Outcome], BeforeValidator(partial(parse_records, Outcome))]
+    judgements: Annotated[list[Judgement], BeforeValidator(partial(parse_records, Judgement))] = []
     scores: list[ScoreClaim]
 
     @property
     def board(self) -> tuple[str, str]:
         return self.benchmark, self.dataset
+
+    @cached_property
+    def made_of(self) -> RunTable | None:
+        """The table of the run that it was made of; None of a file."""
+        return None
 
     @cached_property
     def opened(self) -> Benchmark:
@@ -133,7 +141,7 @@ class Submission(BaseModel, extra="forbid", strict=True):
     @cached_property
     def outcomes(self) -> list[Outcome]:
         """An outcome for every sample, skipped where there is no answer; ValueError if wrong."""
-        found = {one.sample_id: one for one in (parse_record(Outcome, one) for one in self.answers)}
+        found = {one.sample_id: one for one in self.answers}
         known = {one.id: one for one in self.samples}
         if len(found) < len(self.answers) or len(known) < len(self.samples) or found.keys() - known:
             raise ValueError("a sample or an answer is there twice, or an answer is of no sample")
@@ -155,8 +163,7 @@ class Submission(BaseModel, extra="forbid", strict=True):
     @cached_property
     def verdicts(self) -> list[Judgement]:
         """What judges said of answers; ValueError where something else is there."""
-        found = [parse_record(Judgement, one) for one in self.judgements]
-        known = {one.id for one in self.samples}
+        found, known = self.judgements, {one.id for one in self.samples}
         if len({(one.judge, one.sample_id, one.repeat) for one in found}) < len(found):
             raise ValueError("a judgement is there twice")
         for one in found:
@@ -167,47 +174,69 @@ class Submission(BaseModel, extra="forbid", strict=True):
             _name(one.judge)
         return found
 
+    def checked(self) -> Self:
+        """Itself; ValueError, or what else it may be, where a part does not fit the others."""
+        if self.opened.fingerprint != self.dataset:
+            raise ValueError("the hash of the dataset is not that of its samples")
+        _ = self.outcomes, self.verdicts
+        return self
+
 
 def make_submission(
-    store: Store,
-    run_id: int,
-    reader: TableReader | None = None,
-    /,
-    *,
-    judgements: bool = True,
-    **about: str | None,
+    store: Store, run_id: int, *, judgements: bool = True, **about: str | None
 ) -> Submission:
     """A stored run as a submission, with every score that it has.
 
     Without judgements, judges' scores are claims that nobody can check. ``about`` says whose it is:
     ``model``, ``by``, ``link``, ``licence`` and ``weights``.
     """
-    reader = reader or TableReader(store)
-    data = gather([reader.read(store.run(run_id))])
+    return next(make_submissions(store, [run_id], judgements=judgements, **about))
+
+
+def make_submissions(
+    store: Store, run_ids: Iterable[int], *, judgements: bool = True, **about: str | None
+) -> Iterator[Submission]:
+    """The same of several, of which those on the same samples share these."""
+    reader, first = TableReader(store), dict[int, Submission]()
+    given = {name: value for name, value in about.items() if value is not None}
+    for run_id in run_ids:
+        table = reader.read(store.run(run_id))
+        content = _content(store, table, judgements=judgements)
+        # The reader has groups of the same samples once.
+        if (known := first.get(id(table.groups))) is None:
+            bare = Benchmark("", Path(), map(_unheard, table.samples), traits=table.traits)
+            content |= {"dataset": bare.fingerprint, "traits": table.traits.to_dict()}
+            content |= {"samples": list(bare.samples), "missing": list(map(dict, table.missing))}
+        else:
+            content |= {name: getattr(known, name) for name in _OF_DATA}
+        with _told(f"run {run_id}"):
+            check_storable(given)
+            made = Submission.model_validate(content | given)
+            vars(made).update(made_of=table, **({"opened": known.opened} if known else {}))
+            first[id(table.groups)] = made.checked()
+        yield made
+
+
+def _content(store: Store, table: RunTable, *, judgements: bool) -> dict[str, Any]:
+    """What a submission says of a run, but for its samples."""
+    data = gather([table])
     (one,) = data.runs
-    run, table = one.run, one.table
+    run = one.run
     if (left := len(table.samples) - len(table.outcomes)) or table.raced:
         part = f"asked about {left:,} of its {len(table.samples):,}" if left else "judged on all"
         judges = "".join(f" --judge {one}" for one in run.races if one in table.judgements)
-        rest = f"run {run.benchmark} --model {run.model}" if left else f"score {run_id}{judges}"
-        why = f"run {run_id} was not {part} samples, which a site cannot know"
+        rest = f"run {run.benchmark} --model {run.model}" if left else f"score {run.id}{judges}"
+        why = f"run {run.id} was not {part} samples, which a site cannot know"
         raise ReportError(f"{why}; 'audiocapbench {rest}{store.option}' does the rest")
     verdicts = [one for own in table.judgements.values() for one in own] if judgements else []
-    content = {name: getattr(run, name) for name in ("model", "benchmark", "contract")} | {
-        "dataset": Benchmark("", Path(), table.samples, traits=table.traits).fingerprint,
-        "traits": table.traits.to_dict(),
-        "samples": [dump_record(_unheard(sample)) for sample in table.samples],
-        "missing": list(map(dict, table.missing)),
+    answers = map(table.outcomes.get, run.sample_ids)
+    return {name: getattr(run, name) for name in ("model", "benchmark", "contract")} | {
         "parameters": dict(run.parameters),
         "made_by": run.made_by,
         "created_at": run.created_at,
         "cost_usd": table.cost_usd,
-        "answers": [
-            dump_record(replace(answer, reply=replace(answer.reply, raw=None)))
-            for key in run.sample_ids
-            if (answer := table.outcomes.get(key)) is not None
-        ],
-        "judgements": [dump_record(said) for said in verdicts],
+        "answers": [replace(one, reply=replace(one.reply, raw=None)) for one in answers if one],
+        "judgements": verdicts,
         "scores": [
             {"scorer": scorer.name, "dimension": scorer.dimension, "category": name}
             | {"value": found.value, "interval": found.interval, "n": found.n}
@@ -217,8 +246,6 @@ def make_submission(
             if (found := one.estimate(scorer, name)) is not None and found.value is not None
         ],
     }
-    given = {name: value for name, value in about.items() if value is not None}
-    return _validated(content | given, f"run {run_id}")
 
 
 def read_submission(path: Path) -> Submission:
@@ -231,22 +258,21 @@ def read_submission(path: Path) -> Submission:
     value = parse_json(content, path.name)
     if isinstance(value, Problem):
         raise ReportError(f"{path}: {value.what}")
-    return _validated(value, str(path))
-
-
-def _validated(value: Any, where: str) -> Submission:
-    try:
+    with _told(str(path)):
         check_storable(value)
-        found = Submission.model_validate_json(to_json(value, fallback=str))
-        if found.opened.fingerprint != found.dataset:
-            raise ValueError("the hash of the dataset is not that of its samples")
-        _ = found.outcomes, found.verdicts
+        return Submission.model_validate_json(to_json(value)).checked()
+
+
+@contextmanager
+def _told(where: str) -> Iterator[None]:
+    """Whatever is wrong of a submission, as one line."""
+    try:
+        yield
     except ValidationError as error:
         raise ReportError(escape_controls(f"{where}: {problems_of(error)[0]}")) from None
     except (ValueError, TypeError, LookupError, RecursionError, AudioCapBenchError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ReportError(escape_controls(f"{where}: {reason}")) from None
-    return found
 
 
 def _unheard(sample: Sample) -> Sample:
@@ -283,22 +309,34 @@ def check_submissions(
         names.setdefault(own.board, set()).update(claim.scorer for claim in own.scores)
         said = {(one.judge, one.signature) for one in own.verdicts}
         ways.setdefault(own.board, Counter()).update(said)
-    checked, reader = [], TableReader(store)
-    for name, own in submissions:
+    # What departures of a judge change is measured by runs of the store that it judged both ways.
+    measured = any(len({judge for judge, _ in own}) > 1 for own in ways.values())
+    checked, datasets, groups = [], dict[Any, Dataset](), dict[Any, Any]()
+    for board, known in first.items():
+        kept = dataset_of(known.opened)
+        in_order = tuple(sorted(kept.samples, key=attrgetter("position")))
+        datasets[board] = replace(kept, samples=in_order)
+    for number, (name, own) in enumerate(submissions, 1):
         # The way in which most were judged counts, so that one submission cannot unrank all.
         usual = dict(key for key, _ in reversed(ways[own.board].most_common()))
         verdicts = [one for one in own.verdicts if usual[one.judge] == one.signature]
-        outcomes, known = own.outcomes, first[own.board]
-        head = (own.benchmark, own.dataset, own.model, own.parameters, own.contract)
-        spec = RunSpec(*head, tuple(one.sample_id for one in outcomes), kind="imported")
-        samples = dataset_of(own.opened)
-        run = store.begin_run(spec, samples, fresh=True)
-        store.add_records(run.id, list(map(AnswerRecord, outcomes)))
-        if by_others := [one for one in verdicts if one.judge != _ELEMENTS]:
-            store.add_judgements(run.id, by_others)
-        made = _score(store, run, names[own.board], samples) | {one.judge for one in verdicts}
+        by_others = [one for one in verdicts if one.judge != _ELEMENTS]
+        answers, samples = {one.sample_id: one for one in own.outcomes}, datasets[own.board]
+        head: Any = {name: getattr(own, name) for name in _OF_RUN} | {"kind": "imported"}
+        spec, known = RunSpec(sample_ids=tuple(answers), **head), first[own.board]
+        if measured:
+            store.add_judgements(store.begin_run(spec, samples, fresh=True).id, by_others)
+        head |= {"created_at": own.created_at, "made_by": own.made_by}
+        run = Run(id=number, sample_ids=spec.sample_ids, **head)
+        scores, ours, made = _score(store, run, names[own.board], samples, answers)
+        judged = sorted([*by_others, *ours], key=attrgetter("judge", "sample_id", "repeat"))
+        content = RunContent(answers, judged, scores)
+        table = RunTable(run, samples, known.opened.traits, content)
+        table.groups = groups.setdefault(own.board, (own.made_of or table).groups)
+        if own.made_of is not None:
+            table.take_over(own.made_of)
+        made |= {one.judge for one in verdicts}
         claims = [one for one in own.scores if one.scorer not in made]
-        table = reader.read(run)
         problems = _differences(table, [one for one in own.scores if one.scorer in made])
         problems += [
             f"{one.scorer}: no judge gives {one.value:g}"
@@ -324,24 +362,28 @@ def look_alikes(checked: Iterable[CheckedSubmission]) -> list[str]:
     ]
 
 
-def _score(store: Store, run: Run, names: Collection[str], samples: Dataset) -> set[str]:
-    """Compute what of these scores needs nothing but the texts; the names of what was."""
+def _score(
+    store: Store, run: Run, names: Collection[str], dataset: Dataset, answers: Mapping[str, Outcome]
+) -> tuple[dict[str, ScoreColumns], list[Judgement], set[str]]:
+    """Compute what of these scores needs nothing but the texts, and what our judge says of them;
+    the names of what was."""
     known = {name: METRICS.get(name) for name in sorted(names) if name != _ELEMENTS}
     # With options a metric could be one of a file or a download.
     texts = [name for name, one in known.items() if one and not one.needs and not one.hears]
-    made = set(texts)
+    made, scores, ours = set(texts), dict[str, list[StoredScore]](), list[Judgement]()
     try:
-        score_run(store, run, texts, samples)
+        scores = score_answers(store, run, texts, dataset, answers)[0]
     except MetricError:
         for name in texts:
             try:
-                score_run(store, run, [name], samples)
+                scores |= score_answers(store, run, [name], dataset, answers)[0]
             except MetricError:  # its weights are not here
                 made.remove(name)
     if _ELEMENTS in names:
-        judge_run(store, run, [create_judge(_ELEMENTS)])
+        judge: Any = create_judge(_ELEMENTS)
+        ours = judgements_of(judge, answered(store, run, dataset, answers))
         made.add(_ELEMENTS)
-    return made
+    return {name: ScoreColumns.of(own) for name, own in sorted(scores.items())}, ours, made
 
 
 def _differences(table: RunTable, claims: Iterable[ScoreClaim]) -> list[str]:
