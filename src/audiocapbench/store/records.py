@@ -138,7 +138,8 @@ class ScoreColumns(NamedTuple):
     def of(cls, scores: Iterable[StoredScore]) -> "ScoreColumns":
         """Scores of one metric as they come out of the store again."""
         rows = sorted(scores, key=attrgetter("sample_id"))
-        made = [Signature.parse(str(one.signature)) for one in rows]
+        known = {one: Signature.parse(str(one)) for one in {one.signature for one in rows}}
+        made = [known[one.signature] for one in rows]
         cells = [[one.sample_id, one.value, one.statistics] for one in rows]
         return cls._make([*zip(*cells, strict=True), made])
 
