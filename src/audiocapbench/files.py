@@ -5,13 +5,11 @@ A text that a spreadsheet would run as a formula gets an apostrophe in front; th
 takes it off again, so that what was written is what is read.
 """
 
-import hashlib
 import json
 import os
 import re
 import shutil
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -105,7 +103,11 @@ def shipped_place(package: str, file: str) -> Path:
 def read_lists(package: str, file: str) -> Any:
     """The lists of a TOML or JSON file that ships with the package, each as it is written."""
     text = shipped_place(package, file).read_text("utf-8")
-    return json.loads(text) if file.endswith(".json") else tomllib.loads(text)
+    if file.endswith(".json"):
+        return json.loads(text)
+    import tomllib
+
+    return tomllib.loads(text)
 
 
 def word_set(package: str, file: str, name: str) -> frozenset[str]:
@@ -178,5 +180,7 @@ def encodable(text: str) -> str:
 
 def digest(*parts: object) -> str:
     """A hash of some texts: a name for them, or a lot that is drawn for them."""
+    import hashlib
+
     text = "\0".join(map(str, parts))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

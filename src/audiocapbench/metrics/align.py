@@ -29,9 +29,7 @@ from audiocapbench.metrics.batches import (
     score_samples,
     starts_of,
 )
-from audiocapbench.metrics.porter import stem
 from audiocapbench.metrics.result import FloatArray, MetricResult, ratio
-from audiocapbench.metrics.wordnet import synonym_pairs
 from audiocapbench.signature import sign
 
 _FILLERS = 2
@@ -77,6 +75,9 @@ class _Lexicon(NamedTuple):
 
 
 def _read_lexicon(corpus: Corpus) -> _Lexicon:
+    from audiocapbench.metrics.porter import stem
+    from audiocapbench.metrics.wordnet import synonym_pairs
+
     stems_of_words = [stem(word) for word in corpus.words]
     numbers = number_things(stems_of_words)
     stems = np.array([*(numbers[own] for own in stems_of_words), -2, -1], dtype=np.int64)
@@ -185,6 +186,8 @@ def rouge_l(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
 def _terms(corpus: Corpus) -> Sentences:
     """The corpus's sentences in stemmed terms; a word such as ``"dog's"`` is two of them."""
+    from audiocapbench.metrics.porter import stem
+
     terms_of_words = [
         [stem(term) if len(term) >= _SHORTEST_STEMMED else term for term in _TERM.findall(word)]
         for word in corpus.words

@@ -7,6 +7,7 @@ array operations. Nothing here knows a metric's formula.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeVar
@@ -54,7 +55,8 @@ class Sentences(NamedTuple):
         return columns
 
 
-class Corpus(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Corpus:
     """Predictions and references with every distinct word, sentence and sample kept once."""
 
     words: list[str]
