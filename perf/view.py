@@ -2,8 +2,9 @@
 
 Makes a store with made-up texts, scores, judgements and kept estimates, serves it, and opens it in
 a real browser (Playwright and an installed chromium). Times are the browser's own, from the start
-of navigation to the leaderboard and to an open sample beside the list; while scrolling, the longest
-time for which a row in sight had not been filled.
+of navigation to the leaderboard, the matrix and an open sample beside the list (the slowest is the
+first of all), and from a search's last letter to its count; while scrolling, the longest time for
+which a row in sight had not been filled.
 """
 
 import argparse
@@ -159,7 +160,7 @@ def measure(boards: Any, address: str, times: int) -> None:
         start = time.perf_counter()
         boards.document()  # as the command does before it says where
         print(f"before it says where: {1000 * (time.perf_counter() - start):.0f} ms")
-        ready: dict[str, list[float]] = {"leaderboard": [], "explore": []}
+        ready: dict[str, list[float]] = {"leaderboard": [], "matrix": [], "explore": []}
         for _ in range(times):
             for tab, found in ready.items():
                 page = browser.new_page()
@@ -175,16 +176,30 @@ def measure(boards: Any, address: str, times: int) -> None:
         page = browser.new_page()
         page.goto(f"{address}/#explore")
         page.wait_for_selector("[role=option] .name")
+        shown = "document.getElementById('count').textContent"
+        for name, change in (
+            ("a search, first time", "search.value = 'in a'"),
+            ("another search", "search.value = 'no such'"),
+        ):
+            before = page.evaluate(shown)
+            start = time.perf_counter()
+            page.evaluate(
+                f"search = document.getElementById('search'); {change};"
+                "search.dispatchEvent(new Event('input', {bubbles: true}))"
+            )
+            while page.evaluate(shown) in (before, ""):
+                page.wait_for_timeout(10)
+            print(f"{name}: {1000 * (time.perf_counter() - start):.0f} ms")
         print(f"scrolling: a row in sight was blank for {page.evaluate(SCROLL):.0f} ms at most")
         for name, anchor in (
-            ("a search", "#explore&q=no%20such"),
             ("sorted by score, first time", "#explore&sort=lowest"),
             ("sorted by score, again", "#explore&sort=highest"),
+            ("a page with a search, opened", "#explore&q=never%20so"),
         ):
             page.goto("about:blank")
             start = time.perf_counter()
             page.goto(f"{address}/{anchor}")
-            while not page.evaluate("document.getElementById('count').textContent"):
+            while not page.evaluate(shown):
                 page.wait_for_timeout(10)
             print(f"{name}: {1000 * (time.perf_counter() - start):.0f} ms")
         browser.close()

@@ -248,10 +248,11 @@ class RunCatalog(StoreRepository):
             signatures = stored.signatures_by_number(connection)
             rows = stored.plain_rows(connection, select(*columns, own.sample).where(*same))
             alike = grouped((row[:5], row[5]) for row in rows)
+            texts = {text for *_, text in alike}
+            scores = {text: kind.check(schema.read_json(text)) for text in texts}
             for key in sorted(alike, key=itemgetter(0, 2)):
                 run, name, repeat, number, text = key
-                scores = kind.check(schema.read_json(text))
-                verdict = RoundScores(alike[key], repeat, signatures[number], scores)
+                verdict = RoundScores(alike[key], repeat, signatures[number], scores[text])
                 found[run, name].append(verdict)
         return found
 

@@ -1,6 +1,6 @@
 """Single samples of a board: listed by filters and orders a page at a time, and one in full."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -163,18 +163,16 @@ class BoardList:
         elif stale:
             judged = self._store.catalog.rounds(stale, scorer.name)
             for run in stale:
-                by_name = defaultdict(self._empty, {scorer.column: self._empty()})
-                for samples, scores in _scores(judged[run, scorer.name]):
-                    places = [self._places[one] for one in samples if one in self._places]
-                    for name, value in scores.items():
-                        by_name[name][places] = value
-                for name, column in by_name.items():
-                    self._columns[run, Scorer(scorer.name, name)] = (states[run], column)
+                own = _scores(judged[run, scorer.name])
+                sizes = [len(samples) for samples, _ in own]
+                places = [self._places.get(one, -1) for samples, _ in own for one in samples]
+                for name in {scorer.column}.union(*(scores for _, scores in own)):
+                    column = np.full(len(self.heads) + 1, np.nan)  # the last is of no sample
+                    verdicts = np.array([scores.get(name, np.nan) for _, scores in own])
+                    column[places] = verdicts.repeat(sizes)
+                    self._columns[run, Scorer(scorer.name, name)] = states[run], column[:-1]
         found = [self._columns[run, scorer][1] for run in runs]
         return np.array(found).reshape(len(runs), len(self.heads))
-
-    def _empty(self) -> Column:
-        return np.full(len(self.heads), np.nan)
 
     def _values(
         self, runs: Collection[int], ids: Sequence[str], only: Scorer | None = None
