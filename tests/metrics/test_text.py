@@ -4,6 +4,7 @@ import json
 import quopri
 from collections.abc import Callable
 from functools import cache, partial, reduce
+from html import escape
 from textwrap import wrap
 from time import process_time
 from urllib.parse import quote, quote_plus
@@ -118,6 +119,8 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
     },
     "JSON": lambda text: json.dumps({"caption": text}),
     "CSV": lambda text: '"{}"'.format(text.replace('"', '""')),
+    "CSV behind a file": lambda text: '"clip 1.wav","{}"'.format(text.replace('"', '""')),
+    "attribute": lambda text: f'<caption id="1" text="{escape(text)}"/>',
     "address": quote,
     "address of a form": quote_plus,
     "JSON within JSON": lambda text: json.dumps(json.dumps(text)),
@@ -171,6 +174,17 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
             *("[10s] @", "Caption_1: @", "Caption [1]: @", "<tt:p>@</tt:p>", "@ [2].", "@、", "@،"),
             *("Absolutely! Here is a caption: @", "Below is the caption: @", "1 | @", "# @ \\\n"),
             *("@<sup>1</sup>", '[quote="x"]@[/quote]', "@։", "@።", "@)", "[@", '{{"caption": "@"'),
+            *("@\n\nI hope this helps!", "@\n\nNote: the sound is faint.", "@\n\nHuman: and now?"),
+            *("@\n### End", "@\n(Word count: 12)", "@ (12 words)", "@ [10s]", "@ (source: model)"),
+            *("▁@ ▁", "@۔", "@<0x0A>", "@ [DONE]", "@ #audio #sound", "[CAPTION]@[/CAPTION]"),
+            *('describe(caption="@")', "id: 12, caption: @"),
+            *("clip.wav, @", "a/clip-1.flac | @", "clip.mp3: @", "clip.wav\t@"),
+            *("[00:12.00]@", "From 0:00 to 0:10: @", "0:00 - 0:10: @", "[0.0 --> 9.8]: @"),
+            *("t=0.0s: @", "[2024-05-01 12:00:00] @", "2024-05-01T12:00:00Z @", "No 1: @"),
+            *("Got it! Caption: @", "As requested, here is the caption: @", "Here you go: @"),
+            *("The audio can be captioned as: @", "bot> @", "GPT-4o: @", "Caption » @", "note:: @"),
+            *("Revised caption: @", "Légende : @", "描述：@", "Track 01 - @", "![a](b.png) @"),
+            *("*) @", "^ @", "⓵ @", "[INST] Describe. [/INST] @", "```python\n@\n```"),
         )
     },
 }
@@ -196,7 +210,7 @@ def test_formatting_changes_no_caption(name: str) -> None:
     assert [plain(written(text)) for text in CAPTIONS] == list(map(plain, CAPTIONS))
 
 
-@pytest.mark.parametrize("mark", ["_", "+", "%20"])
+@pytest.mark.parametrize("mark", ["_", "+", "%20", "Ġ", "▁"])
 def test_words_that_a_mark_joins_are_words(mark: str) -> None:
     text = "a dog barks, while a man's radio plays"
     assert plain(text.replace(" ", mark)) == text
@@ -303,6 +317,9 @@ def test_plain_text_stays_as_it_is_and_case_never_counts(text: str) -> None:
         *("output falls", "c# is played", "a response is heard, then a reply"),
         *("1.5 seconds of noise", "a file_name is read aloud", "no. 1 hits play"),
         *("at 12:30 a bell rings", "a café, piñata and naïve talk"),
+        *("a man says: it is as loud, he says", "reverberation (0.237s)", "a room (of 12 words"),
+        *("people hear a file.wav being played", "no 1 hit plays", "from 0 to 60 it accelerates"),
+        *("a woman: let me know if you come", "a track 3 plays", "scenes: a dog barks"),
     ],
 )
 def test_what_belongs_to_a_caption_is_kept(text: str) -> None:
@@ -322,7 +339,11 @@ def test_what_says_nothing_is_blank_and_scores_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["'", '"' * 10, "'\"", 'a"', "#", "# ", "1. ", "&amp;", "caption: "]
+    "piece",
+    [
+        *("'", '"' * 10, "'\"", 'a"', "#", "# ", "1. ", "&amp;", "caption: ", "a\n", "\n \n"),
+        *("a\nnote: ", "a\nuser: ", "a.wav ", 'a: b, "', '<a b="c" ', " #a", "a="),
+    ],
 )
 def test_text_that_was_wrapped_by_an_enemy_takes_no_longer(piece: str) -> None:
     began = process_time()

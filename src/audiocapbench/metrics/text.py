@@ -19,7 +19,7 @@ _REMEMBERED, _LONGEST_REMEMBERED = 20_000, 2_000
 _FILE = ("audiocapbench.metrics", "text.toml")
 _FORMS = patterns(*_FILE)
 _ALIKE = {ord(one): mark for mark, every in read_lists(*_FILE)["alike"].items() for one in every}
-_QUOTES, _EMPHASIS = frozenset("\"'"), frozenset("*_`~")
+_QUOTES, _EMPHASIS = frozenset("\"'"), frozenset("*_~")
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _FINAL = " .,;:!?|/\\=–—-•→"
 # The bytes that letters of Latin-1 and Windows, in any case, stand for behind the first of a sign.

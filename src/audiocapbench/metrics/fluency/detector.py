@@ -215,7 +215,7 @@ def fluency(predictions: Sequence[str], _references: object = None) -> MetricRes
     check_texts(predictions, "The fluency detector")
     detector = load_detector()
     samples = 1 - detector.error_probabilities(list(map(plain, predictions)))
-    signature = sign("fluency", protocol=4, detector=detector.name)
+    signature = sign("fluency", protocol=5, detector=detector.name)
     return MetricResult.of_means("fluency", signature, samples)
 
 
@@ -241,7 +241,7 @@ def fluent_similarity(
     lost += EXCESS_WEIGHT * np.array([excess_length(*one) for one in both], dtype=np.float64)
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
     weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
-    signature = sign("fluent_similarity", protocol=6, **fields, **weights)
+    signature = sign("fluent_similarity", protocol=7, **fields, **weights)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
 
 
