@@ -20,7 +20,7 @@ from audiocapbench.store import Store
 from browser import Opener, Visit, launched, visits
 from command import COMMAND, run_command
 from folders import write_folder, write_lines
-from four_models import JUDGE
+from four_models import JUDGE, put_models
 from made_store import MadeRun, made_samples, put_run
 from needs import needs, needs_program
 from printed import blocks
@@ -59,6 +59,22 @@ def build(folder: Path, out: Path, *words: str) -> str:
     done = run_command("site", *given, "--title", "Our board", *words)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_many_problems_are_counted_and_the_first_are_told(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        put_models(store)  # with scores of rouge_l that their answers do not give
+    given = ("--runs", "1,2,3,4", "--store", str(tmp_path / "runs.db"))
+    done = run_command("site", *given, "--out", str(tmp_path / "site"))
+    assert done.returncode == 2
+    count, *first = done.stderr.splitlines()
+    assert count == "12 problems; nothing was written"
+    assert [line.partition(": was made by ")[0] for line in first] == [
+        "run 1: rouge_l",
+        "run 1: rouge_l of sound",
+        "run 1: rouge_l of music",
+    ]
+    assert all(line.endswith("(and 3 more of this kind)") for line in first)
 
 
 @pytest.mark.slow

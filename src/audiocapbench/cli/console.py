@@ -122,13 +122,13 @@ def ask(question: str) -> bool | None:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def say_bad(bad: Sequence[object]) -> None:
+def say_bad(bad: Sequence[object], rest: str = "bad lines; --json lists them all") -> None:
     from audiocapbench.data.problems import by_cause
 
     causes = by_cause(bad)
     say(*causes[:SHOWN])
     if len(causes) > SHOWN:
-        say(f"… and {len(causes) - SHOWN:,} more bad lines; --json lists them all")
+        say(f"… and {len(causes) - SHOWN:,} more {rest}")
 
 
 def say_ids(ids: Sequence[str], what: str, words: str) -> None:

@@ -15,8 +15,8 @@ from typer import Option
 
 from audiocapbench.cli import collect_as_usual, options
 from audiocapbench.cli.app import WRONG_USE, add_group, app
-from audiocapbench.cli.console import relative, say, show_facts, show_lines, show_result
-from audiocapbench.errors import AudioCapBenchError, ReportError
+from audiocapbench.cli.console import relative, say, say_bad, show_facts, show_lines, show_result
+from audiocapbench.errors import SHOWN, AudioCapBenchError, ReportError
 from audiocapbench.files import write_file
 from audiocapbench.table import Findings, Table
 
@@ -275,7 +275,7 @@ def site(
             from_runs = [(f"run {one}", own) for one, own in zip(runs or (), given, strict=True)]
             cast = named_votes(store, projects)
     known = named_benchmark(clips).samples if clips else ()
-    with _checked(submissions or (), from_runs, dataset) as (checking, checked):
+    with _checked(submissions or (), from_runs, dataset, brief=True) as (checking, checked):
         cast += named_votes(checking, [one for one in votes or () if one not in projects])
         size, heard = pages.write_site(checking, checked, out, title, cast, known)
     page, models = out / "index.html", counted(len(checked), "model")
@@ -308,9 +308,14 @@ def check_site(
 
 @contextmanager
 def _checked(
-    places: Sequence[Path], from_runs: "Sequence[tuple[str, Submission]]", dataset: str | None
+    places: Sequence[Path],
+    from_runs: "Sequence[tuple[str, Submission]]",
+    dataset: str | None,
+    *,
+    brief: bool = False,
 ) -> "Iterator[tuple[Store, list[CheckedSubmission]]]":
-    """Submissions in a store of their own; ends the command with a line for each problem."""
+    """Submissions in a store of their own; ends the command with a line for each problem, or with
+    how many there are and the first of them."""
     from audiocapbench.report.site.submission import check_submissions, look_alikes, read_submission
 
     if dataset is not None and len(dataset) < 12:
@@ -328,6 +333,10 @@ def _checked(
     ):
         checked = check_submissions(store, submissions, dataset)
         problems += [f"{one.name}: {words}" for one in checked for words in one.problems]
+        if brief and len(problems) > SHOWN:
+            say(f"{len(problems):,} problems; nothing was written")
+            say_bad(problems, "kinds; 'audiocapbench site check' lists all of a submission")
+            raise typer.Exit(WRONG_USE)
         if problems or not checked:
             say(*(problems or ["there is no submission; 'audiocapbench submission' writes one"]))
             raise typer.Exit(WRONG_USE)
