@@ -348,29 +348,18 @@ def answered(
 
 
 def score_run(
-    store: Store, run: Run, metrics: Sequence[str], dataset: Dataset | None = None
-) -> list[MetricError]:
-    """Compute metrics on a run's answers and commit the scores of each; MetricError if it cannot.
-
-    Plug-ins that fail do so alone, and what they said is returned.
-    """
-    made, failures = score_answers(store, run, metrics, dataset)
-    if made:
-        store.put_scores(run.id, made)
-    return failures
-
-
-def score_answers(
     store: Store,
     run: Run,
     metrics: Sequence[str],
     dataset: Dataset | None = None,
     outcomes: Mapping[str, Outcome] | None = None,
-) -> tuple[dict[str, list[StoredScore]], list[MetricError]]:
-    """The scores by metric, and the errors of plug-ins; of ``outcomes`` in place of stored ones.
+    put: Callable[[dict[str, list[StoredScore]]], None] | None = None,
+) -> list[MetricError]:
+    """Compute metrics on a run's answers and commit the scores of each; MetricError if it cannot.
 
     Samples without an answer have no score, but stay in the corpus that answers are ranked among.
-    A benchmark whose samples make corpora is scored within each of them.
+    A benchmark whose samples make corpora is scored within each of them. Plug-ins that fail do so
+    alone, and what they said is returned. ``outcomes`` and ``put`` stand in for those of the store.
     """
     dataset = dataset or store.dataset(run.dataset, run.benchmark)
     pairs = {pair.sample.id: pair for pair in answered(store, run, dataset, outcomes)}
@@ -380,15 +369,16 @@ def score_answers(
     references = [pairs.get(one.id, one).references for one in samples]
     clips, aggregation = [one.clip for one in samples], stored_traits(dataset).aggregation
     asked_for = (aggregation, metrics, samples, predictions, references)
-    scores: dict[str, list[StoredScore]] = defaultdict(list)
+    stored: dict[str, list[StoredScore]] = defaultdict(list)
     made, unscored = compute_by_corpus(*asked_for, clips=clips, store=store)
     for _, rows, result in made:
         values, statistics = result.samples.tolist(), result.statistics.tolist()
-        scores[result.name] += [
+        stored[result.name] += [
             StoredScore(samples[row].id, result.name, result.signature, value, tuple(parts))
             for row, value, parts in zip(rows, values, statistics, strict=True)
         ]
+    if stored:
+        (put or partial(store.put_scores, run.id))(stored)
     # A corpus of one is too small for some of ours, which is no failure.
     lost = {one["metric"]: one["reason"] for one in unscored}
-    foreign = [name for name in lost if parse_name(name).name not in METRICS]
-    return scores, [MetricError(lost[name]) for name in foreign]
+    return [MetricError(why) for name, why in lost.items() if parse_name(name).name not in METRICS]

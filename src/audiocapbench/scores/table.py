@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from shlex import quote
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from audiocapbench.benchmarks import Traits, stored_traits
 from audiocapbench.benchmarks.corpora import leaves_null_out, without_null
@@ -173,17 +173,6 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
     return rows
 
 
-class RunContent(NamedTuple):
-    """What is added up of a run; read from a store, with its ``state`` and what it has kept."""
-
-    outcomes: Mapping[str, Outcome]
-    judgements: Iterable[Judgement]
-    scores: Mapping[str, Any]
-    estimates: Mapping[tuple[str, str], Estimate] = {}
-    state: int | None = None
-    store_option: str = ""
-
-
 class RunTable(ScoreTable):
     """Scores of one run, and what its answers came to; ``cost_estimated`` ones had no usage.
 
@@ -191,13 +180,21 @@ class RunTable(ScoreTable):
     """
 
     samples: tuple[Sample, ...]
+    state: int | None = None  # of a run of a store, when it was read
+    store_option = ""
     _repeats: Sequence["RunTable"] = ()
 
-    def __init__(self, run: Run, dataset: Dataset, traits: Traits, content: RunContent) -> None:
-        self.run, self.traits, self.missing = run, traits, dataset.missing
-        self.state, self.store_option = content.state, content.store_option
-        self.outcomes = content.outcomes
-        self.judgements = dict(grouped((one.judge, one) for one in content.judgements))
+    def __init__(
+        self,
+        run: Run,
+        dataset: Dataset,
+        traits: Traits,
+        outcomes: Mapping[str, Outcome],
+        judgements: Iterable[Judgement],
+        scores: Mapping[str, Any],
+    ) -> None:
+        self.run, self.traits, self.missing, self.outcomes = run, traits, dataset.missing, outcomes
+        self.judgements = dict(grouped((one.judge, one) for one in judgements))
         # The way in which most judgements of a judge were made; others are left out.
         self.judge_signatures = {
             judge: Counter(one.signature for one in own).most_common(1)[0][0]
@@ -215,12 +212,12 @@ class RunTable(ScoreTable):
         samples = tuple(one for one in dataset.samples if one.id in chosen)
         columns: dict[Scorer, SampleScores] = {}
         have_text = {key for key, lacks in replies.items() if lacks in HAVE_TEXT}
-        for metric, (ids, *cells) in content.scores.items():
+        for metric, (ids, *cells) in scores.items():
             own = SampleScores(*(dict(zip(ids, one, strict=True)) for one in cells))
             for key in set(ids) - have_text:
                 del own.values[key], own.statistics[key], own.signatures[key]
             columns[Scorer(metric)] = own
-        super().__init__(samples, traits.aggregation, columns, replies, content.estimates)
+        super().__init__(samples, traits.aggregation, columns, replies)
         for judge in self.judgements:
             current, made = self.current_judgements(judge), self.judge_signatures[judge]
             verdicts = self.verdicts[judge] = by_judge(current).get(judge, {})
@@ -426,10 +423,8 @@ class TableReader:
         state = store.state(run.id)
         kept = {(one.scorer, one.group): kept_estimate(one) for one in store.estimates(run.id)}
         read = store.outcomes(run.id), store.judgements(run.id, only)
-        scores = store.score_columns(run.id, only)
-        table = RunTable(
-            run, *self._datasets[key], RunContent(*read, scores, kept, state, store.option)
-        )
+        table = RunTable(run, *self._datasets[key], *read, store.score_columns(run.id, only))
+        table.kept, table.state, table.store_option = kept, state, store.option
         # Runs of the same samples are of the same groups, which are put in order once.
         same = key, frozenset(run.sample_ids)
         if same in self._groups:

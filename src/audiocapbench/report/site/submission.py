@@ -23,7 +23,8 @@ from audiocapbench.benchmarks.benchmark import BUILT_IN_TRAITS
 from audiocapbench.data import MissingClip, Problem, Sample
 from audiocapbench.data.outcome import JUDGED, Outcome, Reply, Status
 from audiocapbench.data.problems import check_storable, parse_json, problems_of
-from audiocapbench.engine.runner import answered, dataset_of, score_answers
+from audiocapbench.engine import answered, score_run
+from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import AudioCapBenchError, AudioError, MetricError, ReportError
 from audiocapbench.judges.aggregation import MAX_VALUE
 from audiocapbench.judges.executor import judgements_of
@@ -31,7 +32,7 @@ from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
 from audiocapbench.report.page.report_data import gather
 from audiocapbench.scores.estimate import Scorer
-from audiocapbench.scores.table import RunContent, RunTable, TableReader
+from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import Signature
 from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore
 from audiocapbench.store.records import Judgement, ScoreColumns
@@ -330,8 +331,7 @@ def check_submissions(
         run = Run(id=number, sample_ids=spec.sample_ids, **head)
         scores, ours, made = _score(store, run, names[own.board], samples, answers)
         judged = sorted([*by_others, *ours], key=attrgetter("judge", "sample_id", "repeat"))
-        content = RunContent(answers, judged, scores)
-        table = RunTable(run, samples, known.opened.traits, content)
+        table = RunTable(run, samples, known.opened.traits, answers, judged, scores)
         table.groups = groups.setdefault(own.board, (own.made_of or table).groups)
         if own.made_of is not None:
             table.take_over(own.made_of)
@@ -372,11 +372,11 @@ def _score(
     texts = [name for name, one in known.items() if one and not one.needs and not one.hears]
     made, scores, ours = set(texts), dict[str, list[StoredScore]](), list[Judgement]()
     try:
-        scores = score_answers(store, run, texts, dataset, answers)[0]
+        score_run(store, run, texts, dataset, answers, scores.update)
     except MetricError:
         for name in texts:
             try:
-                scores |= score_answers(store, run, [name], dataset, answers)[0]
+                score_run(store, run, [name], dataset, answers, scores.update)
             except MetricError:  # its weights are not here
                 made.remove(name)
     if _ELEMENTS in names:
