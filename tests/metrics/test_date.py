@@ -413,7 +413,7 @@ def test_length_within_references_changes_nothing_but_the_signature() -> None:
     whole, _, _ = date_and_parts([one[0] for one in HELD_TO], HELD_TO)
     short, _, _ = date_and_parts([one[0] for one in HELD_TO], HELD_TO, length="references")
     assert short.samples == pytest.approx(whole.samples)
-    assert "|length:references:2|" in str(short.signature)
+    assert "|length:references:3|" in str(short.signature)
     assert "length" not in str(whole.signature), "stored signatures stay"
     with pytest.raises(MetricError, match="no length of DATE 'long'"):
         date_and_parts(SAID, HELD_TO, length="long")
@@ -438,7 +438,17 @@ def test_longer_references_of_other_clips_leave_no_room_for_more_words() -> None
         date_parts([MORE, *(text * times for text, _ in HELD_TO)], held, length="references")
         for times in (1, 2)
     )
-    assert (twice.similarity[1:] < 0.7 * own.similarity[1:]).all()
+    assert twice.similarity == pytest.approx(own.similarity, abs=0.01), "but for a last full stop"
+
+
+def test_who_cuts_an_answer_to_the_references_length_gains_nothing() -> None:
+    said = [f"{one[0].rstrip('.')}{MORE.lower()}" for one in HELD_TO]
+    longer, cut = (
+        date_parts(texts, HELD_TO, length="references")
+        for texts in (said, [one[0] for one in HELD_TO])
+    )
+    assert longer.similarity == pytest.approx(cut.similarity)
+    assert (longer.date > 0.5).all()
 
 
 @pytest.mark.parametrize("form", ["{} None", "{} None.", "None. {}", "{} or none", "None, {}"])

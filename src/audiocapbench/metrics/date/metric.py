@@ -102,8 +102,9 @@ def date_and_parts(
         "refs": "mean",
         "fluency": fluency,
     }
-    # Until protocol 2 of the bound, references of others left room, too.
-    fields |= {} if length == LENGTHS[0] else {"length": f"{length}:2"}
+    # In protocol 1 of the bound references of others left room, too; in 2 what was read of a longer
+    # answer lost the share that was not.
+    fields |= {} if length == LENGTHS[0] else {"length": f"{length}:3"}
     # As in DATE of a sample, to be unlike the references is worth no less than to say nothing.
     sides = [np.maximum(side, 0) for side in parts[:2]]
     columns = np.stack(sides if variant == "published" else [parts.date], axis=1)
@@ -189,8 +190,7 @@ def encode_corpus(
         fluency = penalise(fluency, probabilities)
     said = list(map(reading, predictions))
     if length == "references":
-        said, shares = _within(said, answers)
-        fluency = fluency * shares
+        said = _within(said, answers)
     counts = np.array([len(own) for own in answers])
     owners = np.repeat(np.arange(len(answers)), counts)
     pieces, place = _split(chain.from_iterable(answers), model)
@@ -211,25 +211,23 @@ def encode_corpus(
     return EncodedCorpus(theirs, ours, similarity - ROUNDING, similarity, of_means)
 
 
-def _within(
-    texts: Sequence[str], references: Sequence[Sequence[str]]
-) -> tuple[list[str], FloatArray]:
-    """Texts without what is longer than references, and the share of each that is left.
+def _within(texts: Sequence[str], references: Sequence[Sequence[str]]) -> list[str]:
+    """Texts without what is longer than references.
 
     Letters and digits count, as many as the longest reference of a sample has: others' leave no
-    room for more words. "None" beside other words is not read: who describes something and denies
-    it may not have both.
+    room for more words. What is left loses nothing, or who cuts an answer short would gain. "None"
+    beside other words is not read: who describes something and denies it may not have both.
     """
-    kept, shares = list[str](), np.ones(len(texts))
-    for place, (text, own) in enumerate(zip(texts, references, strict=True)):
+    kept = list[str]()
+    for whole, own in zip(texts, references, strict=True):
+        without = _NULL.sub(" ", whole)
+        text = without if any(map(str.isalnum, without)) else whole
         most = max(sum(map(str.isalnum, one)) for one in own)
         at = [n for n, one in enumerate(text) if one.isalnum()]
         head = text[: at[most]] if len(at) > most else text
-        shares[place] = min(1.0, most / max(len(at), 1))
-        kept.append(head if head == text else head.rpartition(" ")[0] or head)
-        said = _NULL.sub(" ", kept[-1])
-        kept[-1] = said if any(map(str.isalnum, said)) else kept[-1]
-    return kept, shares
+        in_a_word = head != text and head[-1:].isalnum()
+        kept.append(head.rpartition(" ")[0] or head if in_a_word else head)
+    return kept
 
 
 def _split(sentences: Iterator[str], model: PieceEncoder) -> tuple[Pieces, IntArray]:
