@@ -243,6 +243,8 @@ def test_a_row_leads_to_its_page_and_back(visit: Opener, page: str) -> None:
     seen.page.click("a.link >> text=acme/alpha >> nth=0")
     seen.says("h1", "acme/alpha")
     seen.says("#leaderboard", "By Team A, licence MIT, weights open")
+    seen.says("#leaderboard .lead", "Who is better stands under “All models”.")
+    assert seen.page.locator("#leaderboard .two h2").all_inner_texts() == ["Notes"]
     seen.page.click("#tab-explore")
     seen.counted("40 samples")
     assert seen.page.evaluate("window.hit") is None

@@ -87,7 +87,7 @@ class LeaderboardView extends View {
       const said = cell ? `${label(best)} ${board.models.length > 1 ? "has the highest" : "has"} ${plain(scorer.label)}: ${fixed(cell.value, scorer.digits)}${ends ? ` (${ends})` : ""}` : `No model has a score of ${plain(scorer.label)}`;
       words_ = `${said} on ${count(cell?.n || board.samples, "sample")}.`;
       if (source.partial) lines.push("Who is surely better is being tested.");
-      else if (board.models.length < 2) lines.push("Run another model on the same clips to see which is better.");
+      else if (board.models.length < 2) lines.push(board.home ? "Who is better stands under “All models”." : "Run another model on the same clips to see which is better.");
       else if (board.ranking.places.length) lines.push("None is ranked: the notes below say why.");
       else lines.push(`Not tested here by this score: “audiocapbench leaderboard ${scorer.judge ? "--judge" : "--metric"} '${plain(scorer.judge ?? scorer.label)}'” does.`);
     }
@@ -377,7 +377,7 @@ class LeaderboardView extends View {
     const rows = pairs.map((one) => row(rowHead(`${label(one.first)} over ${label(one.second)}`), fixed(one.difference, digits), one.n.toLocaleString("en"), chance(one.p_adjusted), one.different ? "yes" : "no"));
     const way = `Intervals: ${board.method}, left out for fewer than ${board.fewest} samples.`;
     const every = rows.length ? fold(`Every pair (${rows.length.toLocaleString("en")})`, table("Every pair, table", ["models", "difference", "samples", "p, corrected", "significant"], rows)) : null;
-    return card("What the tests say", "", every, board.notes.length ? list(board.notes.map((one) => plain(one).replace(/^Models that share a letter/, "Rows that a line joins")), "notes soft") : null, make("p", "soft", way));
+    return card(rows.length ? "What the tests say" : "Notes", "", every, board.notes.length ? list(board.notes.map((one) => plain(one).replace(/^Models that share a letter/, "Rows that a line joins")), "notes soft") : null, make("p", "soft", way));
   }
 
   // What can stand on an axis: any score, and what it costs and takes.
@@ -391,7 +391,7 @@ class LeaderboardView extends View {
   scatter() {
     const { board, state } = this.app;
     const axes = this.axes();
-    if (axes.length < 2) return null;
+    if (axes.length < 2 || board.models.length < 2) return null;
     const both = ["accuracy", "hallucination"].map((name) => axes.find((one) => board.judge_of_both !== null && board.scorers[one.number]?.judge === board.judge_of_both && board.scorers[one.number].column === name));
     const usual = both.every(Boolean) ? both : [axes.find((one) => one.number !== board.headline), axes[board.headline]];
     const [x, y] = ["x", "y"].map((name, place) => axes.find((one) => one.key === state.get(name)) ?? usual[place]);
