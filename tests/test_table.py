@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -155,6 +156,8 @@ def test_a_notebook_has_one_scrollable_table_of_all_cells() -> None:
     rows = [{f"column {place}": place for place in range(30)} | {"model": "<b>x"}] * 3
     made = Table("T", rows, winners={"column 3": 1})._repr_html_()
     assert made.count("<table>") == made.count('<div style="overflow-x:auto">') == 1
+    numbers = re.findall(r'<td style="text-align:right([^"]*)">', made)
+    assert set(numbers) == {";white-space:nowrap"}  # no interval is broken at its dash
     assert made.count("<td") == 3 * 31
     assert made.count("<strong>3</strong>") == 1
     assert "<b>" not in made

@@ -295,7 +295,8 @@ def html_text(table: Table, *, in_page: bool = False) -> str:
             is_head = at is None or (in_page and one is columns[0])
             scope = f' scope="{"col" if at is None else "row"}"' if is_head else ""
             align = one.look.align or "right"
-            look = f' class="{align}"' if in_page else f' style="text-align:{align}"'
+            whole = ";white-space:nowrap" * (align == "right")
+            look = f' class="{align}"' if in_page else f' style="text-align:{align}{whole}"'
             name, words = "th" if is_head else "td", "<br>".join(map(_html, cell))
             words = f"<strong>{words}</strong>" if at is not None and one.marks[at] else words
             texts.append(f"<{name}{scope}{look}>{words}</{name}>")
