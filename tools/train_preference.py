@@ -38,7 +38,7 @@ FOLDS, ROUNDS, SEED = 10, 1000, 20261115
 RIDGE = 1.0
 CLIPS_ATTACKED = 200
 ATTACK_SHARE = 0.2
-CONTRASTED_SHARE = 0.1
+CONTRASTED_SHARES = {DEFAULT: 0.1, "minilm": 0.05}
 DIGITS = 4
 
 Floats = NDArray[np.float64]
@@ -159,7 +159,7 @@ def study(
             attacked(folder / "audiocaps/test.csv"),
         )
     )
-    share = CONTRASTED_SHARE if contrast else ATTACK_SHARE
+    share = CONTRASTED_SHARES[encoder] if contrast else ATTACK_SHARE
     set_by_hand = np.array([one.answer_set for one in brace])
 
     def measure(kept: list[int]) -> dict[str, Any]:
@@ -209,14 +209,16 @@ def _percent(share: float) -> float:
 
 def learn(folder: Path, encoders: Sequence[str], *, contrast: bool) -> None:
     """Learn and measure a blend for each encoder, and write them all."""
-    made = {}
+    file, made = "contrast.json" if contrast else "blend.json", {}
     for encoder in encoders:
         names = [*(CONTRASTED if contrast else FEATURES), *["similarity"] * (encoder != DEFAULT)]
+        if contrast and encoder != DEFAULT:
+            names.remove("length")  # similarity is cut by it
         made[encoder] = study(folder, encoder, names, contrast=contrast)
-    weights = {encoder: own for encoder, (own, _) in made.items()}
-    document: dict[str, Any] = {"weights": weights}
-    document["figures"] = {encoder: figures for encoder, (_, figures) in made.items()}
-    _write(document, "contrast.json" if contrast else "blend.json")
+    document: dict[str, Any] = json.loads((DATA / file).read_text("utf-8"))
+    document["weights"] |= {encoder: own for encoder, (own, _) in made.items()}
+    document["figures"] |= {encoder: figures for encoder, (_, figures) in made.items()}
+    _write(document, file)
     if not contrast:  # this study scores with these weights
         _write(document | {"categories": study_categories(folder)}, "blend.json")
 

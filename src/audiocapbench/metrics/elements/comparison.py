@@ -175,17 +175,9 @@ class ElementComparer:
                 stems = frozenset(map(stem, words_of(item.transcript or "")))
                 cases.append((caption, references, stems))
             excess = excess_length(item.prediction, most)
-            reading = (
-                breaks_off(item.prediction),
-                error,
-                usual,
-                excess,
-                references,
-                value / 10,
-                value / 10,
-            )
-            scores = dict.fromkeys(self.dimensions, value)
-            results.append(ElementScores(scores, *reading, remark=remark))
+            reading = breaks_off(item.prediction), error, usual, excess, references
+            scores, met = dict.fromkeys(self.dimensions, value), value / 10
+            results.append(ElementScores(scores, *reading, met, supported=met, remark=remark))
         matched = match(cases, self._vocabulary)
         return [one if one.remark else _scored(one, next(matched)) for one in results]
 

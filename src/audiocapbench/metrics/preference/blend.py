@@ -34,7 +34,7 @@ FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "
 CONTRASTED = ("said", "completeness", "ending", "length", "form")
 """What it is made of where captions are held to other clips: ``said`` is how much fits this clip
 better than others, of as much as a reference says, and ``form`` what being broken or too long
-leaves."""
+leaves. Similarity, where there is one, is cut by ``length`` and stands in its place."""
 
 _SENTENCES = "minilm"
 _HAVE_CONTRAST = (DEFAULT, _SENTENCES)  # have weights for captions that are held to others of a set
@@ -152,7 +152,8 @@ def features(
     said = np.array(list(map(bool, texts)), dtype=np.float64)
     found = {"ending": said * finished, "length": said / (1 + excess)}
     if static.name != encoder.name:
-        found["similarity"] = np.maximum(mean_cosines(texts, held_to, encoder), 0)
+        cosines = np.maximum(mean_cosines(texts, held_to, encoder), 0)
+        found["similarity"] = cosines * found["length"] if contrast else cosines
     if contrast:
         both = {"supported": supported, "completeness": met}
         less, (length, whole) = take_off_others(both, texts, held_to, comparer), kept
