@@ -123,6 +123,13 @@ def test_a_good_annotation_passes_every_rule_in_every_domain() -> None:
         ({"QA_Pair_1_answer": "Whatever it was escapes us."}, "wording", "itself"),
         ({"Main_Caption": "Weighing all labels, a dog barks."}, "wording", "speaks of itself"),
         ({"Main_Caption": "A dog barks under a violet-grey sky."}, "wording", "pictures"),
+        ({"QA_Pair_1_answer": "It makes sense to wear gloves in winter."}, "likeness", "unlike"),
+        ({"QA_Pair_1_answer": "Wear gloves whenever wood is cut."}, "likeness", "unlike"),
+        ({"QA_Pair_1_answer": "The voice recogniser hears a bark."}, "wording", "names a tool"),
+        ({"Main_Caption": "As per Whisper, a dog barks."}, "wording", "names a tool"),
+        ({"Main_Caption": "Lena Brook sings near a dog."}, "wording", "names somebody"),
+        ({"Main_Caption": "A dog barks twice a second."}, "wording", "technical figure"),
+        ({"Main_Caption": 'A dog barks", "Short": "A dog'}, "wording", "markup"),
         (
             {"Speech_Caption": "A dog barks", "Speech_Caption_Variants_1": "Barks of a dog"}
             | {"Speech_Caption_Variants_2": "One hears a dog"},
@@ -156,6 +163,13 @@ def test_what_breaks_a_rule_is_rejected_with_the_reason(
         "A 1980s tune in 4/4 with an 808 kick.",
         "Bird song in a field recording, at a moderate tempo with a 4/4 beat.",
         "A woman talks about refining a song mix.",
+        "A woman hints at the next video of hers.",
+        "Loud comments by a boy on what happens on the screen.",
+        "A lecture on large language models.",
+        "A brass band plays Easter Morning.",
+        "An accordion tune like La Paloma.",
+        "Whispering winds near singing bowls.",
+        "A clock goes tick and tock",
     ],
 )
 def test_ordinary_words_are_not_taken_for_figures_or_metadata(text: str) -> None:
@@ -172,6 +186,26 @@ def test_what_sings_is_no_music_where_it_is_an_animal() -> None:
 
 def test_a_word_in_quotation_marks_is_a_label_and_nothing_that_is_said() -> None:
     assert failed(case("00A", Sound_Caption="A barking dog with a 'happy' character")) == {}
+
+
+def test_voices_without_words_are_of_speech_and_titles_of_songs_are_music() -> None:
+    keys = ("{}_Caption", "{}_Caption_Variants_1", "{}_Caption_Variants_2")
+    texts = {
+        "Speech": ("A man grunts and coughs", "Coughs and grunts of a man", "A man coughs"),
+        "Music": ("A march, 'The Old Mill'", "Flutes play 'The Old Mill'", "'The Old Mill' again"),
+    }
+    for view, own in texts.items():
+        change = dict(zip((key.format(view) for key in keys), own, strict=True))
+        assert "domain" not in failed(case("SMA", **change))
+
+
+@pytest.mark.parametrize("text", ["A siren goes by", "A concert-like hall", "Nothing like speech"])
+def test_what_only_looks_like_speech_or_music_claims_none(text: str) -> None:
+    assert "agreement" not in failed(case("00A", Main_Caption=text))
+
+
+def test_a_language_may_be_an_answer() -> None:
+    assert failed(case(QA_Pair_1_answer="Portuguese")) == {}
 
 
 def test_what_is_no_speech_may_be_said_to_be_none() -> None:

@@ -31,11 +31,11 @@ _LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
 _MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
 _NAME_RUN, _CLAUSE, _CHOICE, _STRANGE, _SENTENCE = 3, 5, 4, 2, 2
-_WEIGHT = 1.0
-# Of cosines: a text alone, a view's mean, and a wording less what it has in common with the others.
-NO_CAPTION, _NO_VIEW, _NO_WORDING = 0.05, -0.06, -0.26
+_NEAREST, _ANSWER = 3, 6
+# Of cosines: a text alone, a view's mean, and a wording or answer less what others share with it.
+NO_CAPTION, _NO_VIEW, _NO_WORDING, _NO_ANSWER = 0.04, -0.03, -0.26, -0.18
 _FAULTS = patterns(*_LISTS)
-_CLIPPED = ("reverb", "synth", "synths")
+_CLIPPED = ("reverb", "synth", "synths", "tock")
 _OF_QUESTIONS = ("speaks of itself or to a reader", "says nothing")
 _EVERYWHERE = ("has markup", "guesses")
 _READ = patterns(*_LISTS, "reading")
@@ -64,7 +64,7 @@ def confidence(case: ClipCase) -> Iterator[str]:
 
 def domain(case: ClipCase) -> Iterator[str]:
     """A view is None exactly where the domain lacks its content, and says so in its wordings."""
-    doubt = _READ["doubt"].search
+    doubt, vocal = _READ["doubt"].search, _READ["vocal"].search
     for view, letter in _LETTERS.items():
         first, *others = case.annotation.captions[view]
         if (first == NONE) == (letter in case.domain):
@@ -77,8 +77,9 @@ def domain(case: ClipCase) -> Iterator[str]:
         elif first != NONE and any(_READ["denial"].search(one) for one in (first, *others)):
             yield f"a wording of the {view} caption says that there is none"
         elif first != NONE and letter in "SM":
-            claimed = [claims(one).keys() for one in (first, *others)]
-            if not any(view in one for one in claimed) and sum(map(bool, claimed)) > 1:
+            texts = (first, *others)
+            about = [_heard(one, case.domain) for one in texts if letter == "M" or not vocal(one)]
+            if about and all(about) and not any(view in claims(one) for one in texts):
                 yield f"the {view} caption is about something else"
 
 
@@ -86,18 +87,22 @@ def agreement(case: ClipCase) -> Iterator[str]:
     """No text claims speech or music that the domain, by what experts heard, is without."""
     for name, text in case.annotation.texts():
         if "caption" in name:
-            # What speech is about is not heard, and where music is a voice may sing.
-            own = _READ["topic"].sub(" ", text) if "S" in case.domain else text
-            own = _READ["sung"].sub(" ", own) if "M" in case.domain else own
-            for view in _claims(own) & {"speech", "music"}:
+            for view in _heard(text, case.domain) & {"speech", "music"}:
                 if _LETTERS[view] not in case.domain:
                     yield f"{name} claims {view} where none was found"
+
+
+def _heard(text: str, domain: str) -> frozenset[str]:
+    """What a text claims; what speech is about is not heard, and where music is a voice sings."""
+    own = _READ["topic"].sub(" ", text) if "S" in domain else text
+    return _claims(_READ["sung"].sub(" ", own) if "M" in domain else own)
 
 
 @_remembered
 def _claims(text: str) -> frozenset[str]:
     """What a text claims, in words that say it of nothing else."""
-    return frozenset(claims(_READ["weak"].sub(" ", text)))
+    found = claims(_READ["weak"].sub(" ", text))
+    return frozenset(kind for kind, why in found.items() if why != "a transcript")
 
 
 def transcript(case: ClipCase) -> Iterator[str]:
@@ -139,7 +144,8 @@ def _is_foreign(text: str) -> bool:
 @_remembered
 def _is_english(word: str) -> bool:
     forms = [*(parts := word.lower().split("-")), "".join(parts)]
-    return any(one in _KNOWN or (one[2:] and next(synonyms([one]), None)) for one in forms)
+    is_known = any(one in _KNOWN or (one[2:] and next(synonyms([one]), None)) for one in forms)
+    return is_known or bool(_READ["people"].fullmatch(word))
 
 
 @_remembered
@@ -160,7 +166,7 @@ def wording(case: ClipCase) -> Iterator[str]:
 def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str]:
     bare, count = _READ["quote"].sub("words", text), len(text.split())
     own = _READ["number"].sub("10", bare)
-    own = _READ["topic"].sub("words", own) if is_spoken else own
+    own = _READ["work"].sub("words", _READ["topic"].sub("words", own) if is_spoken else own)
     last = _READ["last"].search(bare)
     apart, kind = no_caption(text) if part != "question" else (-1.0, "")
     open_end = bool(breaks_off(bare) or _READ["open"].search(bare))
@@ -198,8 +204,9 @@ def no_caption(text: str) -> tuple[float, str]:
     whole, found = own_words(text), list[tuple[float, str]]()
     parts = [one for one in _READ["end"].split(whole) if len(one.split()) >= _SENTENCE]
     for own in map(_vector, (whole, *parts)):
-        like = others @ own
-        found.append((float(like.max() - (captions @ own).max()), kinds[int(like.argmax())]))
+        like, usual = others @ own, captions @ own
+        apart = np.sort(like)[-_NEAREST:].mean() - np.sort(usual)[-_NEAREST:].mean()
+        found.append((float(apart), kinds[int(like.argmax())]))
     return max(found)
 
 
@@ -266,8 +273,15 @@ def likeness(case: ClipCase) -> Iterator[str]:
             apart, kinds = zip(*map(no_caption, texts), strict=True)
             if sum(apart) > _NO_VIEW * len(texts):
                 yield f"the {view} captions read like {kinds[0]}"
-            for place in np.flatnonzero(np.array(apart) - _WEIGHT * alike > _NO_WORDING):
+            for place in np.flatnonzero(np.array(apart) - alike > _NO_WORDING):
                 yield f"{view} caption {place + 1} is unlike its other wordings"
+    told = np.stack([_vector(text) for name, text in case.annotation.texts() if "caption" in name])
+    for number, one in enumerate(case.annotation.questions, 1):
+        answer = _READ["verdict"].sub("", one["answer"])
+        own = _vector(answer)
+        alike = ((told @ own).max() + own @ _vector(one["question"])) / 4
+        if len(answer.split()) >= _ANSWER and no_caption(answer)[0] - alike > _NO_ANSWER:
+            yield f"answer {number} is unlike its question and all captions"
 
 
 @_remembered
