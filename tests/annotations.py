@@ -20,8 +20,8 @@ ABSENT = {
     "sound": ["None", "No other sound is heard.", "Sound events are absent."],
 }
 _PRESENT = {
-    "speech": ["A calm voice speaks", "A voice talks calmly", "Somebody is speaking calmly"],
-    "music": ["A soft tune plays", "Gentle music is playing", "A quiet melody is heard"],
+    "speech": ["A calm voice near a {}", "A voice by a {} talks", "Somebody speaks beside a {}"],
+    "music": ["A soft tune near a {}", "Gentle music by a {}", "A quiet melody beside a {}"],
     "sound": ["A {} is heard", "One hears a {}", "There is a {}"],
 }
 _LEVELS = ("basic", "intermediate", "advanced", "complex", "intermediate")

@@ -12,7 +12,7 @@ from audiocapbench.store.cache import STAGES
 
 DUPLICATE, COHERENCE, SIMILARITY, VERIFIED = KINDS = {
     "near-duplicate": "says nearly the same as another",
-    "coherence": "has captions that are no more like its questions than those of others are",
+    "coherence": "has parts that are no more like each other than like those of others",
     "similarity": "is not more like its clip than like others",
     "verified": "has claims that the second model finds unsupported",
 }

@@ -14,7 +14,7 @@ from audiocapbench.annotate.merge import clip_input
 from audiocapbench.annotate.rules import ClipCase, broken_rules
 from audiocapbench.annotate.self_test import self_test
 from audiocapbench.annotate.stage import StageContext, StageResult, prompt
-from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES
+from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
 from audiocapbench.errors import MetricError, ReplyError
 from audiocapbench.files import digest
 from audiocapbench.grouping import grouped
@@ -28,7 +28,7 @@ from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import Model
 from audiocapbench.store.cache import StageRecord
 
-_BLOCK, _OTHERS, _SHOWN, _MOST_READ = 1024, 6, 120, 32
+_BLOCK, _OTHERS, _SHOWN, _MOST_READ, _LEAST_ALIKE = 1024, 6, 120, 32, 0.01
 
 
 def check(
@@ -63,7 +63,7 @@ def check(
     for clip, other in near_duplicates(_captions(good), duplicate).items():
         failed[clip] = {DUPLICATE: [f"says nearly the same as {other}"]}
     for name, least, compared in (
-        (COHERENCE, 0.0, question_margins),
+        (COHERENCE, _LEAST_ALIKE, part_margins),
         (SIMILARITY, margin, partial(clap_margins, context, clap, unit)),
     ):
         try:
@@ -159,33 +159,37 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
     return found
 
 
-def question_margins(
-    cases: Mapping[str, ClipCase], seed: int
-) -> Iterator[tuple[str, float, float]]:
-    """How much more a clip's captions are like its questions than others of its domain are.
+def part_margins(cases: Mapping[str, ClipCase], seed: int) -> Iterator[tuple[str, float, float]]:
+    """How much more a clip's captions are like its answers than like those of others.
 
-    And how much more those of yet another are, which are not its own.
+    Or those of its contents like its long and short ones, whichever is less; others are of its
+    domain. And how much more the captions of yet another are like its answers.
     """
-    told, asked = _means(cases, of_captions=True), _means(cases, of_captions=False)
-    domains = grouped((case.domain, clip) for clip, case in cases.items())
-    for clip, words in asked.items():
-        near = domains[cases[clip].domain]
-        drawn = _drawn(near if len(near) > _OTHERS + 1 else cases, clip, seed, _MOST_READ)
-        own, *others, wrong = (float(words @ told[one]) for one in (clip, *drawn))
-        mean = sum(others) / len(others)
-        yield clip, own - mean, wrong - mean
+    margins = dict[str, tuple[float, float]]()
+    for part, rest in ((CONTENTS, ("long", "short")), (SUBTASKS, ())):
+        told, asked = _centred(cases, part), _centred(cases, rest)
+        domains = grouped((cases[clip].domain, clip) for clip in told)
+        for clip in told if len(told) > _OTHERS else ():
+            near = domains[cases[clip].domain]
+            drawn = _drawn(near if len(near) > _OTHERS + 1 else told, clip, seed, _MOST_READ)
+            alike = (told[one] @ asked[clip].T for one in (clip, *drawn))
+            own, *others, wrong = (float(one.max(axis=1).mean()) for one in alike)
+            usual = sum(others) / len(others)
+            margins[clip] = min(own - usual, margins.get(clip, (own,))[0]), wrong - usual
+    return ((clip, *both) for clip, both in margins.items())
 
 
-def _means(cases: Mapping[str, ClipCase], *, of_captions: bool) -> dict[str, Vectors]:
-    """The mean meaning of each clip's captions or questions, less what all have in common."""
-    means = dict[str, Vectors]()
+def _centred(cases: Mapping[str, ClipCase], views: Sequence[str]) -> dict[str, Vectors]:
+    """Meanings of captions, or where no view is named of answers, less what all have in common."""
+    vectors = dict[str, Vectors]()
     for clip, case in cases.items():
-        texts = [
-            text for name, text in case.annotation.texts() if ("caption" in name) == of_captions
-        ]
-        means[clip] = load().encode(texts).mean(axis=0)
-    usual = np.mean(list(means.values()), axis=0)
-    return {clip: one - usual for clip, one in means.items()}
+        heard, asked = case.annotation.heard(), case.annotation.questions
+        texts = [one for view in views if view in heard for one in heard[view]]
+        if texts := texts or [one["answer"] for one in asked if not views]:
+            vectors[clip] = load().encode(texts)
+    usual = np.concatenate([*vectors.values()]).mean(axis=0) if vectors else 0
+    apart = {clip: one - usual for clip, one in vectors.items()}
+    return {clip: one / np.linalg.norm(one, axis=1, keepdims=True) for clip, one in apart.items()}
 
 
 def _drawn(pool: Iterable[str], clip: str, seed: int, most: int) -> list[str]:

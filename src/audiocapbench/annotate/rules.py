@@ -6,12 +6,13 @@ like any real caption is none either, the less so the more its other wordings sa
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import combinations, pairwise, product, starmap
-from typing import NamedTuple
+from itertools import combinations, product, starmap
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
 from audiocapbench.annotate.stage import NONE, Annotation
@@ -20,7 +21,7 @@ from audiocapbench.metrics.claims import claims
 from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors
-from audiocapbench.metrics.fluency.detector import breaks_off
+from audiocapbench.metrics.fluency.detector import breaks_off, hash_words, stem_of
 from audiocapbench.metrics.shipped import patterns, read_lists, shipped_weights
 from audiocapbench.metrics.text import plain
 from audiocapbench.metrics.wordnet import begins_a_word, synonyms
@@ -29,13 +30,12 @@ from audiocapbench.store.cache import Finding
 _LISTS = ("audiocapbench.annotate", "faults.toml")
 _LETTERS = dict(zip(CONTENTS, "SMA", strict=True))
 _SHORT_WORDS, _SENTENCES, _QUOTED = 15, 2, 4
-_MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE = 70, 0.5, 3, 0.85
-_NAME_RUN, _CLAUSE, _CHOICE, _STRANGE, _SENTENCE = 3, 5, 4, 2, 2
-_NEAREST, _ANSWER = 3, 6
-# Of cosines: a text alone, a view's mean, and a wording or answer less what others share with it.
-NO_CAPTION, _NO_VIEW, _NO_WORDING, _NO_ANSWER = 0.04, -0.03, -0.26, -0.18
+_MOST_WORDS, _LEAST_KNOWN, _SAME_ANSWERS, _ALIKE, _HELD = 70, 0.5, 3, 0.85, 0.6
+_NAME_RUN, _CLAUSE, _CHOICE, _STRANGE, _SENTENCE = 3, 5, 3, 2, 2
+_NEAREST, _RAREST, _UNSEEN, _ANSWER = 3, 3, -12.0, 4
+# Of cosines: a text alone, and the mean of a view.
+NO_CAPTION, _NO_VIEW = 0.04, -0.03
 _FAULTS = patterns(*_LISTS)
-_CLIPPED = ("reverb", "synth", "synths", "tock")
 _OF_QUESTIONS = ("speaks of itself or to a reader", "says nothing")
 _EVERYWHERE = ("has markup", "guesses")
 _READ = patterns(*_LISTS, "reading")
@@ -66,19 +66,17 @@ def domain(case: ClipCase) -> Iterator[str]:
     """A view is None exactly where the domain lacks its content, and says so in its wordings."""
     doubt, vocal = _READ["doubt"].search, _READ["vocal"].search
     for view, letter in _LETTERS.items():
-        first, *others = case.annotation.captions[view]
-        if (first == NONE) == (letter in case.domain):
-            what = "is None" if first == NONE else "is not None"
+        texts = case.annotation.captions[view]
+        if (texts[0] == NONE) == (letter in case.domain):
+            what = "is None" if texts[0] == NONE else "is not None"
             yield f"the {view} caption {what}, and its domain is {case.domain}"
-        elif first == NONE and any(
-            letter in "SM" or view in _claims(one) for one in others if not doubt(one)
-        ):
-            yield f"the {view} caption is None, and a wording of it describes some"
-        elif first != NONE and any(_READ["denial"].search(one) for one in (first, *others)):
+        elif texts[0] == NONE:
+            if any(letter in "SM" or view in _claims(one) for one in texts[1:] if not doubt(one)):
+                yield f"the {view} caption is None, and a wording of it describes some"
+        elif any(map(_READ["denial"].search, texts)):
             yield f"a wording of the {view} caption says that there is none"
-        elif first != NONE and letter in "SM":
-            texts = (first, *others)
-            about = [_heard(one, case.domain) for one in texts if letter == "M" or not vocal(one)]
+        elif letter in "SM":
+            about = [_claims(one, case.domain) for one in texts if letter == "M" or not vocal(one)]
             if about and all(about) and not any(view in claims(one) for one in texts):
                 yield f"the {view} caption is about something else"
 
@@ -87,21 +85,20 @@ def agreement(case: ClipCase) -> Iterator[str]:
     """No text claims speech or music that the domain, by what experts heard, is without."""
     for name, text in case.annotation.texts():
         if "caption" in name:
-            for view in _heard(text, case.domain) & {"speech", "music"}:
+            for view in _claims(text, case.domain) & {"speech", "music"}:
                 if _LETTERS[view] not in case.domain:
                     yield f"{name} claims {view} where none was found"
 
 
-def _heard(text: str, domain: str) -> frozenset[str]:
-    """What a text claims; what speech is about is not heard, and where music is a voice sings."""
-    own = _READ["topic"].sub(" ", text) if "S" in domain else text
-    return _claims(_READ["sung"].sub(" ", own) if "M" in domain else own)
-
-
 @_remembered
-def _claims(text: str) -> frozenset[str]:
-    """What a text claims, in words that say it of nothing else."""
-    found = claims(_READ["weak"].sub(" ", text))
+def _claims(text: str, domain: str = "") -> frozenset[str]:
+    """What a text claims, in words that say it of nothing else.
+
+    What speech is about is not heard, and where music is a voice sings.
+    """
+    own = _READ["topic"].sub(" ", text) if "S" in domain else text
+    own = _READ["sung"].sub(" ", own) if "M" in domain else own
+    found = claims(_READ["weak"].sub(" ", own))
     return frozenset(kind for kind, why in found.items() if why != "a transcript")
 
 
@@ -148,12 +145,6 @@ def _is_english(word: str) -> bool:
     return is_known or bool(_READ["people"].fullmatch(word))
 
 
-@_remembered
-def _is_half(word: str) -> bool:
-    """Whether a text ends within a word."""
-    return not _is_english(word) and begins_a_word(word) and word not in _CLIPPED
-
-
 def wording(case: ClipCase) -> Iterator[str]:
     """Texts are as long as a view's are, whole, and of what is heard alone."""
     for name, text in case.annotation.texts():
@@ -167,10 +158,10 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     bare, count = _READ["quote"].sub("words", text), len(text.split())
     own = _READ["number"].sub("10", bare)
     own = _READ["work"].sub("words", _READ["topic"].sub("words", own) if is_spoken else own)
-    last = _READ["last"].search(bare)
     apart, kind = no_caption(text) if part != "question" else (-1.0, "")
-    open_end = bool(breaks_off(bare) or _READ["open"].search(bare))
-    open_end = open_end or bool(last and _is_half(last[1]))
+    last = "".join(_READ["last"].findall(bare))
+    is_half = begins_a_word(last) and not _is_english(last) if last else False
+    open_end = is_half or bool(breaks_off(bare) or _READ["open"].search(bare))
     found = {
         f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,
         f"has more than {_SENTENCES} sentences": is_caption
@@ -198,60 +189,59 @@ def own_words(text: str) -> str:
 
 
 @_remembered
-def no_caption(text: str) -> tuple[float, str]:
-    """How much more the worst sentence is like what is no caption than like captions, and what."""
-    kinds, others, captions = _compared()
-    whole, found = own_words(text), list[tuple[float, str]]()
+def no_caption(text: str, unlike: str = "") -> tuple[float, str]:
+    """How much more the worst sentence is like no captions but ``unlike`` ones, and which kind."""
+    (kinds, others, captions), whole = _compared(), own_words(text)
+    known, found = kinds != unlike, list[tuple[float, str]]()
     parts = [one for one in _READ["end"].split(whole) if len(one.split()) >= _SENTENCE]
     for own in map(_vector, (whole, *parts)):
-        like, usual = others @ own, captions @ own
+        like, usual = others[known] @ own, captions @ own
         apart = np.sort(like)[-_NEAREST:].mean() - np.sort(usual)[-_NEAREST:].mean()
-        found.append((float(apart), kinds[int(like.argmax())]))
+        found.append((float(apart), str(kinds[known][like.argmax()])))
     return max(found)
 
 
 @cache
-def _compared() -> tuple[list[str], Vectors, Vectors]:
+def _compared() -> tuple[NDArray[np.str_], Vectors, Vectors]:
     """Vectors of our own texts that are no captions, with their kinds, and those of captions."""
-    lists = read_lists(_LISTS[0], "no_captions.toml")
+    lists, encode = dict(read_lists(_LISTS[0], "no_captions.toml")), load("caption2vec").encode
     real = lists.pop("captions").strip().splitlines()
-    texts = [(kind, one) for kind, own in lists.items() for one in own.splitlines() if one.strip()]
-    encode = load("caption2vec").encode
-    with shipped_weights("encoders", "caption_centres.npz", "The centres of captions") as (_, held):
-        centres = held["centres"].astype(np.float32)
+    both = [(kind, one) for kind, own in lists.items() for one in own.splitlines() if one.strip()]
+    kinds, texts = zip(*both, strict=True)
+    centres = learned()["centres"].astype(np.float32)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True)
-    captions = np.concatenate([centres, encode(real)])
-    return [kind for kind, _ in texts], encode([one for _, one in texts]), captions
+    return np.array(kinds), encode(texts), np.concatenate([centres, encode(real)])
+
+
+@cache
+def learned() -> dict[str, Any]:
+    """Of real captions: centres, the logs of how many have a word, and weights of what is odd."""
+    with shipped_weights("encoders", "caption_centres.npz", "The centres of captions") as (_, held):
+        return {name: held[name] for name in ("centres", "words", "logs", "wording", "answer")}
 
 
 def title(case: ClipCase) -> Iterator[str]:
     """No text repeats names, numbers or a whole clause of what its maker told of the clip."""
     said = f" {plain_words(said_by(case.said, 'asr').get('text', ''))} "
     told = [plain_words(case.about.get(one, "")) for one in ("title", "description")]
-    pairs = frozenset().union(*map(_pairs, told))
     for name, text in case.annotation.texts():
-        words = _READ["token"].findall(text) if not pairs.isdisjoint(_pairs(text)) else []
-        sizes = (2, _NAME_RUN, _CLAUSE)
-        for start, size in [(at, n) for n in sizes for at in range(len(words) - n + 1)]:
+        words = _READ["token"].findall(text) if any(told) else []
+        for start, size in product(range(len(words)), (2, _NAME_RUN, _CLAUSE)):
             own = words[start : start + size]
             run = plain_words(" ".join(own))
+            if run in said or not any(f" {run} " in f" {one} " for one in told):
+                continue
             special = any(one[0].isupper() or not _is_english(one) for one in own[start == 0 :])
-            fits = {2: run in told, _NAME_RUN: special}.get(size, True)
-            if fits and run not in said and any(f" {run} " in f" {one} " for one in told):
+            if {1: False, 2: run in told, _CLAUSE: True}.get(len(own), special):
                 yield f"{name} has words of the clip's title or description"
                 break
-
-
-@_remembered
-def _pairs(text: str) -> frozenset[tuple[str, str]]:
-    return frozenset(pairwise(plain_words(text).split()))
 
 
 def repetition(case: ClipCase) -> Iterator[str]:
     """No text says the same over and over, and no two say the same."""
     captions = case.annotation.captions
     for name, text in case.annotation.texts():
-        if _loops(plain_words(_READ["quote"].sub(" ", text))):
+        if _READ["loop"].search(plain_words(_READ["quote"].sub(" ", text))):
             yield f"{name} repeats itself"
     for view, texts in captions.items():
         if len({plain_words(one) for one in texts}) < len(texts):
@@ -265,23 +255,36 @@ def repetition(case: ClipCase) -> Iterator[str]:
 
 
 def likeness(case: ClipCase) -> Iterator[str]:
-    """A wording reads like real captions, all the more so where it says what the others do not."""
-    for view, texts in case.annotation.captions.items():
-        if texts[0] != NONE:
-            vectors = np.stack([_vector(one) for one in texts])
-            alike = ((vectors @ vectors.T).sum(axis=1) - 1) / (len(texts) - 1)
-            apart, kinds = zip(*map(no_caption, texts), strict=True)
-            if sum(apart) > _NO_VIEW * len(texts):
-                yield f"the {view} captions read like {kinds[0]}"
-            for place in np.flatnonzero(np.array(apart) - alike > _NO_WORDING):
+    """A wording or answer reads like real ones, the more so where nothing else says the same."""
+    weights, told = learned(), case.annotation.heard()
+    for view, texts in told.items():
+        odd, kinds = zip(*map(no_caption, texts), strict=True)
+        if sum(odd) > _NO_VIEW * len(texts):
+            yield f"the {view} captions read like {kinds[0]}"
+        rest = [one for other in told if other != view for one in told[other]]
+        for place, text in enumerate(texts):
+            near = texts[:place] + texts[place + 1 :]
+            if signs(text, near, rest, odd[place]) @ weights["wording"] > 0:
                 yield f"{view} caption {place + 1} is unlike its other wordings"
-    told = np.stack([_vector(text) for name, text in case.annotation.texts() if "caption" in name])
+    every = [one for texts in told.values() for one in texts]
     for number, one in enumerate(case.annotation.questions, 1):
         answer = _READ["verdict"].sub("", one["answer"])
-        own = _vector(answer)
-        alike = ((told @ own).max() + own @ _vector(one["question"])) / 4
-        if len(answer.split()) >= _ANSWER and no_caption(answer)[0] - alike > _NO_ANSWER:
+        found = signs(answer, [one["question"]], every, no_caption(answer)[0])
+        if len(answer.split()) >= _ANSWER and found @ weights["answer"] > 0:
             yield f"answer {number} is unlike its question and all captions"
+
+
+def signs(text: str, near: Sequence[str], rest: Sequence[str], apart: float) -> Vectors:
+    """What tells how odd a text is: its likeness to those near and to the rest, its new words."""
+    known, told = learned(), {word for one in (*near, *rest) for word in plain_words(one).split()}
+    words = [one for one in plain_words(own_words(text)).split() if one not in told]
+    hashes = hash_words([*words, "a"])
+    places = np.minimum(np.searchsorted(known["words"], hashes), len(known["words"]) - 1)
+    new = np.sort(np.where(known["words"][places] == hashes, known["logs"][places], _UNSEEN))
+    alike = [float(_vector(one) @ _vector(text)) for one in (*near, *rest)]
+    likest, length = max(alike[len(near) :], default=0.0), np.log(1 + len(text.split()))
+    found = apart, np.mean(alike[: len(near)]), likest, new[:_RAREST].mean(), new.mean(), length, 1
+    return np.array(found, dtype=np.float32)
 
 
 @_remembered
@@ -297,18 +300,6 @@ def _are_alike(text: str, other: str) -> bool:
     return len(own) > 1 and len(own & others) > _ALIKE * len(own | others)
 
 
-@_remembered
-def _loops(text: str) -> bool:
-    """Whether some words come three times in a row, or three or more of them twice."""
-    words = text.split()
-    places = range(len(words)) if len(set(words)) < len(words) else ()
-    for start, size in product(places, range(1, len(words) // 2 + 1)):
-        one, two, three = (words[start + n * size : start + (n + 1) * size] for n in range(3))
-        if one == two and (size > 2 or one == three or len(words) == 2 * size > 2):
-            return True
-    return False
-
-
 def questions(case: ClipCase) -> Iterator[str]:
     """Each is a question, none is asked twice, and none holds its answer."""
     asked = [plain_words(one["question"]) for one in case.annotation.questions]
@@ -318,10 +309,14 @@ def questions(case: ClipCase) -> Iterator[str]:
         answer = plain_words(one["answer"])
         if f" {question} " in f" {answer} ":
             yield f"answer {place} repeats its question"
-        own = set(answer.split()) - _STOP
-        # Who asks "this or that" names the answer, and gives nothing away.
-        chosen = own & {word for pair in _READ["either"].findall(question) for word in pair}
-        if len(own) > (_CHOICE if chosen else 1) and own <= set(question.split()):
+        own, given = ([stem_of(word) for word in text.split()] for text in (answer, question))
+        # Who asks "this or that" names the answer, and who asks "is it" what is not so: no leak.
+        chosen = {word for pair in _READ["either"].findall(" ".join(given)) for word in pair}
+        held = [word in given for word in own if word not in _STOP and word not in chosen]
+        is_whole = len(held) >= _CHOICE and all(held)
+        is_held = is_whole if chosen else sum(held) > _HELD * len(held)
+        is_told = len(own) > 1 and f" {answer} " in f" {question} "
+        if (is_told and not chosen) or (is_held and not _READ["closed"].search(answer)):
             yield f"question {place} holds its answer"
         is_asked = "?" in one["question"] or _READ["ask"].search(one["question"])
         if not is_asked or len(question.split()) < 3:
@@ -334,21 +329,8 @@ def sentences(text: str) -> int:
     return len(ends) + (not ends or ends[-1] < len(text.rstrip()))
 
 
-RULES = {
-    one.__name__: one
-    for one in (
-        confidence,
-        domain,
-        agreement,
-        transcript,
-        language,
-        wording,
-        title,
-        repetition,
-        likeness,
-        questions,
-    )
-}
+_ALONE = (confidence, domain, agreement, transcript, language, wording, title)
+RULES = {one.__name__: one for one in (*_ALONE, repetition, likeness, questions)}
 """In the order of the survival table."""
 
 

@@ -31,6 +31,10 @@ class Annotation(BaseModel):
     captions: dict[str, list[str]]
     questions: list[dict[str, str]]
 
+    def heard(self) -> dict[str, list[str]]:
+        """The captions of views whose content the clip has."""
+        return {view: own for view, own in self.captions.items() if own[0] != NONE}
+
     def texts(self) -> list[tuple[str, str]]:
         """All that is published of it, with the name of the field."""
         texts = []

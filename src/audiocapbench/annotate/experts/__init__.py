@@ -255,12 +255,9 @@ def plain_words(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower().replace("’", "'")))
 
 
+_PHANTOMS = "|".join(map(plain_words, _TABLES["phantoms"].strip().splitlines()))
+
+
 def is_phantom(text: str) -> bool:
     """Whether a transcript is made of what Whisper makes up in silence, be it over and over."""
-    return bool(_phantoms().fullmatch(plain_words(text)))
-
-
-@cache
-def _phantoms() -> re.Pattern[str]:
-    known = map(plain_words, _TABLES["phantoms"].strip().splitlines())
-    return re.compile(rf"(?:\b(?:{'|'.join(known)})\b ?)+")
+    return bool(re.fullmatch(rf"(?:\b(?:{_PHANTOMS})\b ?)+", plain_words(text)))
