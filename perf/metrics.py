@@ -11,6 +11,8 @@ Ratios are of processor time. On two cores that ten others used, 1,045 x 5, ``pu
 
 Since then ours takes .24 s in place of .27 (.10 of it the import of NumPy) and .12 in place of .155
 in turns; the originals took 9.6 to 19 s and 1.6 to 2.1 s: 41 to 79, and 12 to 18 times as much.
+With n-grams counted once for BLEU and CIDEr-D and the tokenizer's rules read when a caption needs
+them, ``coco_tokens`` takes .09 s in place of .13: 18.6 and 20.9 times, beside 14.0 and 13.5 before.
 """
 
 import argparse

@@ -190,7 +190,7 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
 def _write_model(
     store: Store, one: CheckedSubmission, path: Path, sounds: Mapping[str, Sound]
 ) -> int:
-    own, data = one.submission, gather([one.table])
+    own, data = one.submission, one.data or gather([one.table])
     said = [(name, getattr(own, name)) for name in ("by", "licence", "weights", "link", "made_by")]
     about = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in said if value)
     notes = [about[:1].upper() + about[1:]]

@@ -6,7 +6,7 @@ can be computed is computed anew by ``check``.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from operator import attrgetter
@@ -30,7 +30,7 @@ from audiocapbench.judges.aggregation import MAX_VALUE
 from audiocapbench.judges.executor import judgements_of
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
-from audiocapbench.report.page.report_data import gather
+from audiocapbench.report.page.report_data import ReportData, gather
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import Signature
@@ -221,8 +221,8 @@ def make_submissions(
 def _content(store: Store, table: RunTable, *, judgements: bool) -> dict[str, Any]:
     """What a submission says of a run, but for its samples."""
     data = gather([table])
-    (one,) = data.runs
-    run = one.run
+    (scored,) = data.runs
+    run = scored.run
     if (left := len(table.samples) - len(table.outcomes)) or table.raced:
         part = f"asked about {left:,} of its {len(table.samples):,}" if left else "judged on all"
         judges = "".join(f" --judge {one}" for one in run.races if one in table.judgements)
@@ -230,13 +230,16 @@ def _content(store: Store, table: RunTable, *, judgements: bool) -> dict[str, An
         why = f"run {run.id} was not {part} samples, which a site cannot know"
         raise ReportError(f"{why}; 'audiocapbench {rest}{store.option}' does the rest")
     verdicts = [one for own in table.judgements.values() for one in own] if judgements else []
-    answers = map(table.outcomes.get, run.sample_ids)
+    answers = [one for key in run.sample_ids if (one := table.outcomes.get(key)) is not None]
     return {name: getattr(run, name) for name in ("model", "benchmark", "contract")} | {
         "parameters": dict(run.parameters),
         "made_by": run.made_by,
         "created_at": run.created_at,
         "cost_usd": table.cost_usd,
-        "answers": [replace(one, reply=replace(one.reply, raw=None)) for one in answers if one],
+        "answers": [
+            one if one.reply.raw is None else replace(one, reply=replace(one.reply, raw=None))
+            for one in answers
+        ],
         "judgements": verdicts,
         "scores": [
             {"scorer": scorer.name, "dimension": scorer.dimension, "category": name}
@@ -244,7 +247,7 @@ def _content(store: Store, table: RunTable, *, judgements: bool) -> dict[str, An
             | {"signature": str(found.signature)}
             for scorer in data.scorers
             for name in (None, *table.categories)
-            if (found := one.estimate(scorer, name)) is not None and found.value is not None
+            if (found := scored.estimate(scorer, name)) is not None and found.value is not None
         ],
     }
 
@@ -286,6 +289,7 @@ class CheckedSubmission(NamedTuple):
     name: str
     submission: Submission
     table: RunTable
+    data: ReportData | None
     claims: tuple[ScoreClaim, ...] = ()
     problems: tuple[str, ...] = ()
 
@@ -337,7 +341,10 @@ def check_submissions(
             table.take_over(own.made_of)
         made |= {one.judge for one in verdicts}
         claims = [one for one in own.scores if one.scorer not in made]
-        problems = _differences(table, [one for one in own.scores if one.scorer in made])
+        data = None
+        with suppress(ReportError):  # of answers that nothing here can score
+            data = gather([table])
+        problems = _differences(data, [one for one in own.scores if one.scorer in made])
         problems += [
             f"{one.scorer}: no judge gives {one.value:g}"
             for one in claims
@@ -347,7 +354,7 @@ def check_submissions(
             problems.append(f"its dataset is {own.dataset[:12]}, and not {dataset[:12]}")
         if (own.samples, own.traits, own.missing) != (known.samples, known.traits, known.missing):
             problems.append("says other things about the samples than one before it")
-        checked.append(CheckedSubmission(name, own, table, tuple(claims), tuple(problems)))
+        checked.append(CheckedSubmission(name, own, table, data, tuple(claims), tuple(problems)))
     return checked
 
 
@@ -386,12 +393,10 @@ def _score(
     return {name: ScoreColumns.of(own) for name, own in sorted(scores.items())}, ours, made
 
 
-def _differences(table: RunTable, claims: Iterable[ScoreClaim]) -> list[str]:
-    try:
-        (scored,) = gather([table]).runs
-    except ReportError:
+def _differences(data: ReportData | None, claims: Iterable[ScoreClaim]) -> list[str]:
+    if data is None:
         return ["nothing of it can be scored here"]
-    differences = []
+    (scored,), differences = data.runs, []
     for claim in claims:
         scorer, wrong = Scorer(claim.scorer, claim.dimension), None
         known = scorer in scored.table.scores
