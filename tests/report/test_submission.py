@@ -6,17 +6,24 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from audiocapbench.benchmarks import Aggregation, Traits
+from audiocapbench.engine import score_run
 from audiocapbench.errors import ReportError
-from audiocapbench.report.site.submission import make_submission, skeleton
+from audiocapbench.report.site.submission import (
+    check_submissions,
+    make_submission,
+    make_submissions,
+    skeleton,
+)
 from audiocapbench.store import Store
 from command import run_command
-from four_models import JUDGE
+from four_models import JUDGE, put_models
 from made_store import MadeRun, made_samples, put_run
 from mecat_runs import items, stored_run
 from site_files import ABOUT, changed, write_submissions
@@ -205,6 +212,24 @@ NAMES = [
 ]
 LINKS = """javascript:alert(1) data:text/html,x file:///etc/passwd //example.org https:// http://a@b/
 https://exa"mple.org ftp://example.org https://exämple.org HTTPS://x https:///path""".split()
+
+
+def test_a_run_whose_stored_scores_are_not_those_of_its_answers_is_refused(tmp_path: Path) -> None:
+    with (
+        Store.open(str(tmp_path / "runs.db")) as store,
+        Store.open(str(tmp_path / "new.db")) as checking,
+    ):
+        runs = put_models(store)[:2]
+        for run in runs:
+            score_run(store, run, ["rouge_l"])
+        scores = store.scores(runs[1].id)["rouge_l"]
+        raised = [replace(one, value=1.0, statistics=(1.0,)) for one in scores]
+        store.put_scores(runs[1].id, {"rouge_l": raised})
+        made = make_submissions(store, [one.id for one in runs])
+        named = [(f"run {number}", one) for number, one in enumerate(made, 1)]
+        right, wrong = check_submissions(checking, named)
+    assert right.problems == ()
+    assert any("rouge_l: says 1.0 of" in words for words in wrong.problems)
 
 
 def test_a_name_that_could_deceive_is_refused(tmp_path: Path, alpha: Document) -> None:
