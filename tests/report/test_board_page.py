@@ -191,6 +191,16 @@ def test_what_ranks_and_which_columns_are_shown_is_in_the_address(
     again.becomes(lambda: len(names(again)), 13)
 
 
+def test_escape_leaves_the_search_for_a_model(visit: Opener, thirteen: str) -> None:
+    seen = visit(f"{thirteen}#leaderboard", viewport=LAPTOP)
+    seen.page.fill("#find", "qwen")
+    seen.until(lambda: len(names(seen)) == 2)
+    assert seen.page.evaluate("document.activeElement.id") == "find"
+    seen.page.keyboard.press("Escape")
+    assert seen.page.evaluate("document.activeElement.id") != "find"
+    assert len(names(seen)) == 2  # what was typed stays, as in Explore
+
+
 def test_any_two_scores_are_drawn_against_each_other(visit: Opener, thirteen: str) -> None:
     seen = visit(f"{thirteen}#leaderboard&x=cost&y=rouge_l&part=constructor", viewport=LAPTOP)
     assert seen.page.locator("svg.figure .point").count() == 13

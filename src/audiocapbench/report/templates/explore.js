@@ -144,7 +144,8 @@ class ExploreView {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.closest("input, select, textarea");
-    if (event.key === "Escape" && this.app.state.tab === "explore") {
+    if (event.key === "Escape" && typing?.id === "find") typing.blur(); // what is typed stays, as in Explore
+    else if (event.key === "Escape" && this.app.state.tab === "explore") {
       if (typing) at("list").focus();
       else this.back();
     } else if (typing || !at("letters").checked) return;
