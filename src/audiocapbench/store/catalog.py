@@ -5,6 +5,8 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -271,12 +273,14 @@ class RunCatalog(StoreRepository):
                 return column.like(f"%{safe}%", escape="/")
             return func.says(column, word)
 
-        samples: set[str] = set()
-        for table, texts in ((made, (made.c.text, made.c.error)), (judged, (judged.c.reasoning,))):
+        def said(table: Any, *texts: Any) -> set[str]:
             some = matching(table, run=run_ids, sample=ids)
             query = select(table.c.sample).where(*some, sa.or_(*map(has, texts))).distinct()
-            samples.update(row.sample for row in self._fetch(query))
-        return samples
+            return {row.sample for row in self._fetch(query)}
+
+        with ThreadPoolExecutor(1) as beside:  # most of the time is the database's own
+            reasons = beside.submit(copy_context().run, said, judged, judged.c.reasoning)
+            return said(made, made.c.text, made.c.error) | reasons.result()
 
     def counted(self, run_ids: Iterable[int], since: str) -> list[Any]:
         """Outcomes and judgements by run, judge and status: number, cost, and how many since."""

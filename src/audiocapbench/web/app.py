@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from threading import Lock, Timer
+from threading import Lock, Thread
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
@@ -146,10 +146,7 @@ class Boards:
             if board.busy or time.monotonic() < board.rest_until:
                 return
             board.busy = True
-        # Whoever opens a large board sees it first, and is not slowed down by what follows.
-        work = Timer(_LATER_S if board.is_large else 0.0, self._compute, (board, revision))
-        work.daemon = True
-        work.start()
+        Thread(target=self._compute, args=(board, revision), daemon=True).start()
 
     def _compute(self, board: BoardState, revision: Revision) -> None:
         began = time.monotonic()
@@ -159,8 +156,11 @@ class Boards:
                 board.full = board_document(self._store, data, data.benchmark)
                 keep_estimates(self._store, (one.table for one in data.runs))
             elif board.kept is not None:
-                # What sorts by the headline; from here on at once.
+                # What the matrix and a search wait for. Then whoever opens a large board sees it
+                # first, and is not slowed down by what follows.
                 board.samples.columns(board.runs, board.kept.headline)
+                _ = board.samples.texts
+                time.sleep(_LATER_S)
                 board.full = ranked_document(self._store, board.runs, self._by)
             board.error, board.revision = "", revision
         except AudioCapBenchError as error:

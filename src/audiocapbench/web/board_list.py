@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from threading import RLock
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -78,7 +79,7 @@ class BoardList:
         self.categories = list(dict.fromkeys(one.category for one in self.heads))
         self._seconds = np.array([one.seconds for one in self.heads])
         self._columns: dict[tuple[int, Scorer], tuple[int, Column]] = {}
-        self._texts: list[str] | None = None
+        self._one = RLock()  # what several requests wait for is read once
         self._filtered = lru_cache(_ORDERS_KEPT)(self._filter)
         self._ordered = lru_cache(_ORDERS_KEPT)(self._sort)
         self._pairs = lru_cache(_WAYS_KEPT)(self._compare)
@@ -103,6 +104,12 @@ class BoardList:
             row |= {"scores": [own[run] for run in query.runs]}
             rows.append(row | {"value": sum(known) / len(known) if known else None})
         return {"total": len(order), "all": len(self.heads), "rows": rows}
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """What a search looks through of each sample, beside answers to it."""
+        known = self._store.catalog.sample_texts(self.heads)
+        return [known[one.dataset, one.id] for one in self.heads]
 
     def find(self, query: ListQuery, sample: str) -> int:
         """Where a sample stands in a list; -1 where it does not."""
@@ -151,6 +158,12 @@ class BoardList:
 
     def columns(self, runs: Sequence[int], scorer: Scorer) -> Column:
         """Scores of every sample, a row a run; NaN where there is none."""
+        with self._one:
+            self._read_columns(runs, scorer)
+            found = [self._columns[run, scorer][1] for run in runs]
+        return np.array(found).reshape(len(runs), len(self.heads))
+
+    def _read_columns(self, runs: Sequence[int], scorer: Scorer) -> None:
         states = self._states(runs)
         stale = [run for run in runs if self._columns.get((run, scorer), _NONE)[0] != states[run]]
         if scorer.judge is None and stale:
@@ -171,8 +184,6 @@ class BoardList:
                     verdicts = np.array([scores.get(name, np.nan) for _, scores in own])
                     column[places] = verdicts.repeat(sizes)
                     self._columns[run, Scorer(scorer.name, name)] = states[run], column[:-1]
-        found = [self._columns[run, scorer][1] for run in runs]
-        return np.array(found).reshape(len(runs), len(self.heads))
 
     def _values(
         self, runs: Collection[int], ids: Sequence[str], only: Scorer | None = None
@@ -200,7 +211,8 @@ class BoardList:
         return next((one.signature for one in own if one.signature), None)
 
     def _order(self, query: ListQuery) -> NDArray[np.int64]:
-        return self._ordered(query, tuple(self._states(self._runs).values()))
+        with self._one:
+            return self._ordered(query, tuple(self._states(self._runs).values()))
 
     def _filter(self, query: ListQuery, _states: tuple[int, ...]) -> NDArray[np.int64]:
         chosen = np.ones(len(self.heads), dtype=bool)
@@ -217,16 +229,14 @@ class BoardList:
             chosen &= ((table >= query.low) & (table <= query.high)).any(axis=0)
         words = set(query.search.lower().split())
         words -= {one for one in words if any(one in other for other in words - {one})}
-        if words and self._texts is None:
-            known = self._store.catalog.sample_texts(self.heads)
-            self._texts = [known[one.dataset, one.id] for one in self.heads]
+        texts = self.texts if words else []
         # The longest word is the rarest, most likely; the others are looked for where it is. A
         # sample may say it itself, an answer to it, or what a judge said of that.
         for word in sorted(words, key=len, reverse=True):
             few = np.flatnonzero(chosen) if chosen.sum() <= _FEW else None
             ids = None if few is None else [self.heads[place].id for place in few]
             said = self._among(self._store.catalog.mentions(self._runs, word, ids))
-            chosen &= said | np.array([word in text for text in self._texts or ()], dtype=bool)
+            chosen &= said | np.array([word in text for text in texts], dtype=bool)
         return np.flatnonzero(chosen)
 
     def _among(self, samples: Collection[str]) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 // The control of each field of the address, and the address without any of them.
 const CONTROLS = { q: "search", category: "category", status: "status", score: "measure", model: "model", low: "low", high: "high", sort: "sort" };
+const TYPED_MS = 150; // After the last letter of a search: each would have the server look through everything.
 const NO_FILTERS = Object.fromEntries([...Object.keys(CONTROLS), "hide"].map((name) => [name, ""]));
 
 class ExploreView {
@@ -30,7 +31,11 @@ class ExploreView {
     this.listening = true;
     const form = at("controls");
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", () => this.changed());
+    form.addEventListener("input", ({ target }) => {
+      clearTimeout(this.typing);
+      if (target.id === "search") this.typing = setTimeout(() => this.changed(), TYPED_MS);
+      else this.changed();
+    });
     form.addEventListener("reset", (event) => {
       event.preventDefault();
       this.app.state.set(NO_FILTERS);
