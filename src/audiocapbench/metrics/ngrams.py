@@ -187,18 +187,13 @@ class Ngrams(NamedTuple):
         begins = np.flatnonzero(np.concatenate([keys[:1] >= 0, keys[1:] != keys[:-1]]))
         return keys[begins], np.diff(begins, append=len(keys))
 
-    def match(self, part: Part, *, only_predicted: bool = False) -> NgramMatches:
-        """``only_predicted`` leaves out n-grams of references that are predicted of no sample."""
+    def match(self, part: Part) -> NgramMatches:
         ours, our_counts = self.distinct(*self.of(part.predictions))
         samples = ours // self.size
         predicted = ours - samples * self.size
         is_predicted = np.zeros(self.size, dtype=bool)
         is_predicted[predicted] = True
-        owners, numbers = self.of(part.references)
-        if only_predicted:
-            kept = is_predicted[numbers]
-            owners, numbers = owners[kept], numbers[kept]
-        theirs, their_counts = self.distinct(owners, numbers)
+        theirs, their_counts = self.distinct(*self.of(part.references))
         pairs = theirs // self.size
         referred = theirs - pairs * self.size
         # Few are predicted of any sample, and only those are looked for in their own.
@@ -240,7 +235,7 @@ def in_parts(corpus: Corpus) -> Iterator[Part]:
 
 
 def matches_of(
-    corpus: Corpus, *, only_predicted: bool = False
+    corpus: Corpus,
 ) -> Iterator[tuple[Ngrams, Callable[[], Iterable[tuple[Part, NgramMatches]]]]]:
     """N-grams of each order, and what gives each part with its matches, as often as asked.
 
@@ -252,14 +247,12 @@ def matches_of(
             yield ngrams, partial(zip, parts, [found])
         return
     for ngrams in number_ngrams(corpus):
-        yield ngrams, partial(_matched, ngrams, parts, only_predicted)
+        yield ngrams, partial(_matched, ngrams, parts)
 
 
-def _matched(
-    ngrams: Ngrams, parts: list[Part], only_predicted: bool
-) -> Iterator[tuple[Part, NgramMatches]]:
+def _matched(ngrams: Ngrams, parts: list[Part]) -> Iterator[tuple[Part, NgramMatches]]:
     for part in parts:
-        yield part, ngrams.match(part, only_predicted=only_predicted)
+        yield part, ngrams.match(part)
 
 
 @lru_cache(maxsize=1)
@@ -274,7 +267,7 @@ def count_matches(corpus: Corpus) -> FloatArray:
     table = np.zeros((len(corpus.place), ORDERS + 2))
     if not len(table):
         return table
-    for ngrams, matches in matches_of(corpus, only_predicted=True):
+    for ngrams, matches in matches_of(corpus):
         for part, found in matches():
             most = np.zeros(len(found.samples), dtype=np.int64)
             np.maximum.at(most, found.slots, found.referred_counts[found.hits])

@@ -122,7 +122,6 @@ def _rules_by_first(first: str) -> tuple[_Rule, ...]:
 
 
 _TRACELESS = frozenset([" ", "\t", *map(STAND_INS.__getitem__, "NWX")])
-_TRACELESS = frozenset([" ", "\t", *map(STAND_INS.__getitem__, "NWX")])
 _LONGEST_NEEDLE = 8
 
 
