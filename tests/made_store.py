@@ -29,6 +29,19 @@ def emptied(store: Store) -> Store:
     return store
 
 
+def stored_scores(
+    store: Store, run_id: int, metric: str | None = None
+) -> dict[str, list[StoredScore]]:
+    """Scores of a run by metric, a record each."""
+    return {
+        name: [
+            StoredScore(one, name, made, value, parts)
+            for one, value, parts, made in zip(*columns, strict=True)
+        ]
+        for name, columns in store.score_columns(run_id, metric).items()
+    }
+
+
 def made_samples(
     count: int, *, categories: Sequence[str] = ("sound",), questions: int = 1
 ) -> tuple[Sample, ...]:

@@ -178,7 +178,7 @@ def test_a_deleted_run_is_gone_with_all_that_was_known_of_it(store: str) -> None
     with Store.open(store) as kept:
         assert [line.id for line in kept.runs()] == [2]
         assert kept.outcomes(1) == {}
-        assert kept.scores(1) == {}
+        assert kept.score_columns(1) == {}
         assert kept.judgements(1) == []
         assert len(kept.dataset(dataset).samples) == 4
         with pytest.raises(Exception, match=r"[Nn]o row"):

@@ -25,6 +25,7 @@ from command import run_command
 from fakes.openai_batches import OpenAIBatchServer, completion
 from folders import write_folder, write_lines
 from forks import Forked
+from made_store import stored_scores
 from whole_run import interrupt, wait_until
 
 CLIPS = 20
@@ -87,7 +88,7 @@ def test_models_that_share_a_budget_have_the_same_clips_of_every_category_by_its
     assert abs(kinds["speech"] - len(both) / 4) <= 1
     for run in end.runs:
         answers = len(store.outcomes(run.id))
-        assert len(store.scores(run.id)["rouge_l"]) == answers
+        assert len(stored_scores(store, run.id)["rouge_l"]) == answers
         assert answers - len(store.judgements(run.id)) <= 1, "judges come after every round"
 
     again = execute(plan_of(store, tones, diary, 1000.0))

@@ -21,6 +21,7 @@ from audiocapbench.metrics.preference.blend import features, load_blend
 from audiocapbench.store import Store
 from command import run_command
 from folders import write_folder, write_tone
+from made_store import stored_scores
 from needs import needs
 
 BANDS = "clap[encoder=bands]"
@@ -87,7 +88,7 @@ def test_run_has_it_too_and_its_scores_are_those_of_the_function(
     done = run_command(*words, cwd=place)
     assert done.returncode == 0, done.stderr
     store = Store.open(str(place / "audiocapbench.db"))
-    stored = store.scores(2)[BANDS]
+    stored = stored_scores(store, 2)[BANDS]
     outcomes = store.outcomes(2)
     samples = store.dataset(store.run(2).dataset).samples
     paths = [one.clip.path for one in samples]
@@ -151,7 +152,7 @@ def test_a_clip_that_is_not_there_as_it_was_is_never_scored(tmp_path: Path) -> N
         words = " ".join(done.stderr.split())
         assert "1 of 12 are not there: clips/1.wav" in words
         assert ("another file" in words) == (change == "another")
-        assert BANDS not in Store.open(str(place / "audiocapbench.db")).scores(1)
+        assert BANDS not in Store.open(str(place / "audiocapbench.db")).score_columns(1)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from audiocapbench.models import Question, create_model
 from audiocapbench.models.controls import ControlModel, ControlRules
 from audiocapbench.store import Store
 from folders import write_folder, write_lines, write_tone
+from made_store import stored_scores
 from mecat_runs import items, questions
 
 
@@ -53,7 +54,7 @@ def test_right_is_never_scored_against_itself_or_a_copy(tmp_path: Path) -> None:
     benchmark = open_benchmark(str(tmp_path))
     run = run_benchmark(benchmark, create_model("control/right"), store).run
     score_run(store, run, ["rouge_l"])
-    (score,) = store.scores(run.id)["rouge_l"]
+    (score,) = stored_scores(store, run.id)["rouge_l"]
     assert score.value < 0.5
 
 

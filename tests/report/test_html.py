@@ -18,6 +18,7 @@ from audiocapbench.report.page.html import shown_answer, write_report
 from audiocapbench.report.page.report_data import gather, stored_tables
 from audiocapbench.store import Store
 from folders import write_folder
+from made_store import stored_scores
 from report_pages import EVIL, gathered_runs, scored_runs, write_hostile_page, write_page
 
 
@@ -108,7 +109,7 @@ def test_every_answer_score_and_status_is_in_the_data(tmp_path: Path) -> None:
     notes = []
     for row, model in enumerate(board["models"]):
         run = next(run for run in runs if run.id == model["run"])
-        scores = {one.sample_id: one.value for one in store.scores(run.id)["rouge_l"]}
+        scores = {one.sample_id: one.value for one in stored_scores(store, run.id)["rouge_l"]}
         number = [one["label"] for one in board["scorers"]].index("rouge_l")
         for clip in inside["clips"]:
             outcome, answer = store.outcomes(run.id)[clip["id"]], clip["answers"][row]

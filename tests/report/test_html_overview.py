@@ -248,7 +248,7 @@ def test_too_few_samples_for_an_interval_are_said(store: Store, tmp_path: Path) 
 
 def test_a_run_of_mecat_is_ranked_by_its_own_headline(store: Store, tmp_path: Path) -> None:
     run = stored_run(store, asked=items(2), metrics=("bleu_1", "date"))
-    assert any(name.endswith("[null=out]") for name in store.scores(run.id))
+    assert any(name.endswith("[null=out]") for name in store.score_columns(run.id))
     gathered = gathered_runs(store, [run])
     assert gathered.headline.name == "date"
     page = page_of(store, [run], tmp_path)

@@ -33,6 +33,7 @@ from audiocapbench.stats.shares import clopper_pearson
 from audiocapbench.store import Store
 from audiocapbench.table.forms import markdown_text
 from cells import cells
+from made_store import stored_scores
 from mecat_runs import items, questions, right, sentence, stored_run
 
 
@@ -92,7 +93,7 @@ def grown(one: ScoredAnswers, share: float = 1.0, made: Signature = PAPERS) -> S
 def test_group_scores_are_those_that_were_stored(store: Store, own: ScoredAnswers) -> None:
     values = [
         one.value
-        for one in store.scores(1)["date"]
+        for one in stored_scores(store, 1)["date"]
         if one.sample_id.endswith("/speech") and one.sample_id.startswith("S00")
     ]
     group = own.groups["pure_speech"]
@@ -194,7 +195,9 @@ def test_models_alone_are_ranked_where_they_were_scored_in_one_way(own: ScoredAn
 
 def test_models_are_ranked_by_plain_similarity_among_table_k1(store: Store) -> None:
     own = read_scored(1, store, "similarity", "similarity")
-    values = [one.value for one in store.scores(1)["similarity"] if one.sample_id.endswith("long")]
+    values = [
+        one.value for one in stored_scores(store, 1)["similarity"] if one.sample_id.endswith("long")
+    ]
     assert own.groups["long"].date == pytest.approx(np.mean(values))
     report = standings_report([own], by="similarity").to_dict()
     figures = {one["model"]: one["figures"] for one in report["standings"]}

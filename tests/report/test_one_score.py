@@ -28,7 +28,7 @@ from audiocapbench.scores.summary import RunSummary, score_files, summarise
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
-from made_store import MadeRun, begin_run, made_samples, put_run
+from made_store import MadeRun, begin_run, made_samples, put_run, stored_scores
 
 JUDGE, METRIC = Scorer("gpt", "overall"), Scorer("rouge_l")
 CATEGORIES = ("sound", "music", "speech")
@@ -92,7 +92,7 @@ def runs_of_mecat(store: Store) -> None:
         )
         keys = [key for key, one in store.outcomes(run.id).items() if one.reply.status == "ok"]
         grades = graded(keys, 4.0 + number)
-        signature = store.scores(run.id)[METRIC.name][0].signature
+        signature = stored_scores(store, run.id)[METRIC.name][0].signature
         store.add_judgements(
             run.id,
             [Judgement("gpt", key, 0, signature, Status.OK, grades[key]) for key in keys],
@@ -293,7 +293,7 @@ def test_a_new_score_is_not_hidden_by_one_that_was_kept(store: Store) -> None:
     before = summarise(store, run, [METRIC.name]).table.estimate(METRIC)
     halved = [
         replace(one, value=one.value / 2, statistics=(one.value / 2,))
-        for one in store.scores(run.id)[METRIC.name]
+        for one in stored_scores(store, run.id)[METRIC.name]
     ]
     store.put_scores(run.id, {METRIC.name: halved})
     after = summarise(store, run, [METRIC.name]).table.estimate(METRIC)

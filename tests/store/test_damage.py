@@ -71,7 +71,7 @@ def read(kept: Store) -> None:
         run = kept.run(line.id)
         kept.dataset(run.dataset, run.benchmark)
         kept.outcomes(run.id)
-        kept.scores(run.id)
+        kept.score_columns(run.id)
         kept.judgements(run.id)
         kept.estimates(run.id)
         kept.batches.of_run(run.id)

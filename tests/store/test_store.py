@@ -19,7 +19,7 @@ from audiocapbench.store.connect import patience, reading
 from audiocapbench.store.unsaved import AnswerRecord
 from folders import write_folder
 from forks import begin_at_once, run_at_once
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, made_samples, put_run, stored_scores
 from needs import needs
 
 
@@ -147,10 +147,10 @@ def test_scores_of_a_metric_are_replaced_whole(store: Store, dataset: Dataset) -
     first = [StoredScore(f"tone_{i}", "m", sign("m"), i / 7, (i / 7, 1.0)) for i in range(4)]
     other = [StoredScore("tone_0", "other", sign("other"), 0.5, (0.5,))]
     store.put_scores(run.id, {"m": first, "other": other})
-    assert store.scores(run.id) == {"m": first, "other": other}
+    assert stored_scores(store, run.id) == {"m": first, "other": other}
     second = [StoredScore("tone_3", "m", sign("m", protocol=2), 0.1, (0.1, 1.0))]
     store.put_scores(run.id, {"m": second})
-    assert store.scores(run.id) == {"m": second, "other": other}
+    assert stored_scores(store, run.id) == {"m": second, "other": other}
 
 
 def test_the_listing_counts_statuses_and_cost(store: Store, dataset: Dataset) -> None:

@@ -16,7 +16,7 @@ from audiocapbench.store import Store, schema, upgrades
 from audiocapbench.store.ledger import Bill, line_id
 from audiocapbench.store.records import StoredCheck
 from forks import run_at_once
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, made_samples, put_run, stored_scores
 
 
 @pytest.fixture
@@ -145,10 +145,10 @@ def test_odd_signatures_of_old_are_read_and_kept_apart(old: Path) -> None:
             "UPDATE scores SET signature = ? WHERE run = 1 AND metric = 'rouge_l'", [strange]
         )
     with Store.open(str(old)) as store:
-        scores = store.scores(1)
+        scores = stored_scores(store, 1)
         assert {str(one.signature) for one in scores["meteor"]} == {"odd|protocol:1"}
         assert {one.signature.get("model") for one in scores["rouge_l"]} == {"a|b|c"}
-        assert store.scores(2)["rouge_l"][0].signature.get("variant") == "rouge-score"
+        assert stored_scores(store, 2)["rouge_l"][0].signature.get("variant") == "rouge-score"
 
 
 def test_a_check_of_old_belongs_to_the_benchmark_that_it_was_made_on(old: Path) -> None:

@@ -19,6 +19,7 @@ from audiocapbench.store import Store
 from audiocapbench.study.race import RacePlan, RaceResult
 from command import run_command
 from folders import write_folder, write_lines
+from made_store import stored_scores
 from plugin import install_package
 
 WORDS = "dog cat bird horse train child door bell river engine drum".split()
@@ -279,7 +280,7 @@ def test_scores_below_zero_count_as_what_they_are(tmp_path: Path) -> None:
         values = [
             score.value
             for one in found["models"]
-            for score in store.scores(one["run"], "similarity")["similarity"]
+            for score in stored_scores(store, one["run"], "similarity")["similarity"]
         ]
     assert min(values) < 0
     assert found["decided"]

@@ -200,7 +200,7 @@ def _result(plan: RunPlan, ends: RunsEnd) -> RunResult:
     """A run's scores, computed and kept while the store is open."""
     [end] = ends.ends
     if plan.runs:  # which were scored before
-        plan = replace(plan, metrics=list(plan.store.scores(end.run.id)))
+        plan = replace(plan, metrics=list(plan.store.score_columns(end.run.id)))
     result = RunResult(plan.summaries(ends)[0], end.stop, end.spending)
     result.records()
     keep_estimates(plan.store, [result.summary.table])

@@ -228,20 +228,10 @@ class Store(StoreRepository):
             rows = stored.signed_rows(connection, table, made, run=run_id)
             stored.insert_all(connection, table, rows)
 
-    def scores(self, run_id: int, metric: str | None = None) -> dict[str, list[StoredScore]]:
-        """Scores of a run by metric, of one or of all, each in the order of sample ids."""
-        return {
-            name: [
-                StoredScore(one, name, made, value, parts)
-                for one, value, parts, made in zip(*columns, strict=True)
-            ]
-            for name, columns in self.score_columns(run_id, metric).items()
-        }
-
     def score_columns(
         self, run_id: int, metric: str | None = None
     ) -> dict[str, stored.ScoreColumns]:
-        """The same by columns, which takes less time of very many."""
+        """Scores of a run by metric, of one or of all, each in the order of sample ids."""
         table, own = schema.scores, schema.scores.c
         columns = (own.metric, own.sample, own.value, own.statistics, own.signature)
         same = stored.matching(table, run=run_id, metric=metric)
