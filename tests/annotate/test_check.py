@@ -16,6 +16,7 @@ from audiocapbench.annotate.check import near_duplicates, part_margins
 from audiocapbench.annotate.merge import read_annotation
 from audiocapbench.annotate.rules import RULES, ClipCase, sentences
 from audiocapbench.annotate.self_test import below_bar, self_test
+from audiocapbench.annotate.stage import prompt
 from audiocapbench.store.cache import Finding
 from command import run_command
 from fakes.http_server import Request
@@ -464,7 +465,11 @@ def test_a_second_model_holds_claims_to_the_findings_and_is_asked_once(
     merged(place, merger)
     with OpenAIServer(key=None, reply=verdict) as second:
         model = f"endpoint/second@{second.base_url}"
-        words = ("check", "clips", "--clap", "none", "--verify", model, "--yes", "--json")
+        price = {"text_in": 1.0, "out": 1.0, "source": "a test", "as_of": "2026-01-01"}
+        table = {"currency": "USD", "unit": "per 1,000,000 tokens", "models": {model: price}}
+        (place / "prices.json").write_text(json.dumps(table))
+        told = ("--verify", model, "--prices", "prices.json", "--yes", "--json")
+        words = ("check", "clips", "--clap", "none", *told)
         said = json.loads(annotate(place, *words).stdout)
         assert json.loads(annotate(place, *words).stdout)["rejected"] == said["rejected"]
         assert len(second.requests) == 12
@@ -472,3 +477,11 @@ def test_a_second_model_holds_claims_to_the_findings_and_is_asked_once(
     assert "verified: unsupported: a dog is heard" in said["rejected"]["00.wav"]
     assert "gave no verdict" in said["rejected"]["01.wav"]
     assert said["kept"] == 10
+    last = {one["step"]: one["reasons"] for one in said["survival"]}["verified"]
+    claims = "has claims that the second model finds unsupported"
+    assert last == {claims: 1, f"{model} gave no verdict (ok)": 1}
+    written = ("split", "clips", "--out", "made", "--shares", "test=1", "--accept-quality")
+    assert annotate(place, *written).returncode == 0
+    sheet = (place / "made/DATASHEET.md").read_text().replace("\\", "")
+    assert f"Verified by {model}, prompt (SHA-256) {prompt('verify')[1]}" in sheet
+    assert "for what has a price; of the rest it is not known" in sheet, "the merger has none"

@@ -171,7 +171,9 @@ def test_nothing_is_published_below_the_bar_unless_somebody_accepts_it(checked: 
     assert split(checked, "--accept-quality").returncode == 0
 
 
-def test_a_clip_that_changed_since_it_was_heard_is_refused(checked: Path) -> None:
+@pytest.mark.parametrize("written", [False, True])
+def test_a_clip_that_changed_since_it_was_heard_is_refused(checked: Path, written: bool) -> None:
+    assert not written or split(checked).returncode == 0
     (checked / "clips/03.wav").write_bytes((checked / "clips/04.wav").read_bytes())
     done = split(checked)
     assert done.returncode == 2

@@ -60,7 +60,8 @@ def survival(context: StageContext) -> list[dict[str, Any]]:
     gone: dict[str, Counter[str]] = defaultdict(Counter)
     ends = fates(context)
     for step, why in filter(any, ends.values()):
-        gone[step][KINDS.get(step) or re.sub(r"(?<!\S)\d\s", "", why)] += 1
+        alike = None if "gave no verdict" in why else KINDS.get(step)
+        gone[step][alike or re.sub(r"(?<!\S)\d\s", "", why)] += 1
     not_run = context.settings.get("check", {}).get("not_run", {})
     left, rows = len(ends), [{"step": "in the folder", "left": len(ends), "went": 0, "reasons": {}}]
     for name in dict.fromkeys([*_ORDER, *sorted(gone)]):

@@ -85,10 +85,10 @@ def check(
             failed[clip] = {VERIFIED: claims}
     in_order = [_record(clip, why, margins[clip]) for clip, why in failed.items()]
     tried = self_test(list(good.values()), seed, list(swapped.values()))
-    settings: dict[str, Any]
-    settings = {"clap": clap and str(clap), "margin": margin, "unit": unit, "others": _OTHERS}
-    settings |= {"duplicate": duplicate, "seed": seed, "verify": verify and verify.name}
-    context.keep("check", in_order, settings | {"not_run": not_run, "self_test": tried})
+    settings: dict[str, Any] = {"clap": clap and str(clap), "margin": margin, "unit": unit}
+    settings |= {"others": _OTHERS, "duplicate": duplicate, "seed": seed, "not_run": not_run}
+    settings |= {"verify": verify and verify.name, "verify_prompt": prompt("verify")[1]}
+    context.keep("check", in_order, settings | {"self_test": tried})
     kept = [one.clip for one in in_order if one.status == "ok"]
     levels = [one["difficulty"] for clip in kept for one in merged[clip].questions]
     document = {

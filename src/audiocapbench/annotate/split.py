@@ -102,9 +102,12 @@ def split(
         bar = f"at least {LEAST_CAUGHT:.0%}, at most {MOST_LOST:.0%} of good ones lost"
         raise AnnotationError(f"{context.root}: {low} ({bar}); mend it, or give --accept-quality")
     about = {clip: heard[clip].document for clip in passed}
-    splits = assign(
-        {clip: (own["source"], own["domain"]) for clip, own in about.items()}, shares, seed
-    )
+    for clip, told in about.items():  # before anything is written, or kept of an earlier command
+        if audio.sha256(audio.read_bytes(context.root / clip, audio.MOST_BYTES)) != told["sha256"]:
+            how = "has changed since it was heard; 'annotate hear' it again"
+            raise AnnotationError(f"{clip}: {how}")
+    sources = {clip: (own["source"], own["domain"]) for clip, own in about.items()}
+    splits = assign(sources, shares, seed)
     clips = [
         KeptClip(clip, key_of(clip), own["domain"], own, merged[clip], splits[clip])
         for clip, own in about.items()
@@ -127,9 +130,6 @@ def split(
             for position, (one, row) in enumerate(wanted):
                 if row["id"] not in ledger.clips:
                     content = audio.read_bytes(context.root / one.id, audio.MOST_BYTES)
-                    if audio.sha256(content) != one.heard["sha256"]:
-                        how = "has changed since it was heard; 'annotate hear' it again"
-                        raise AnnotationError(f"{one.id}: {how}")
                     ledger.keep(row | {"position": position}, content)
         done += len(own)
         context.progress("clips written", done, 2 * len(clips))
@@ -168,10 +168,9 @@ def _published(one: KeptClip, kind: MecatPart) -> dict[str, dict[str, Any]]:
 
 def _rows(one: KeptClip, kind: MecatPart, split: str) -> Iterator[dict[str, Any]]:
     about, suffix = one.heard["about"], PurePosixPath(one.id).suffix.lower()
-    licence = about.get("licence")
     # Never to be taken for the published test set.
     added: dict[str, Any] = {"source": _SOURCE, "split": split, "original": one.id}
-    added |= {"licence": licence} if licence else {}
+    added |= {"licence": about["licence"]} if about.get("licence") else {}
     if kind == "caption":
         experts = {name: by["signature"] for name, by in one.heard["experts"].items()}
         added |= {"confidence": one.annotation.confidence, "provenance": {"experts": experts}}

@@ -40,7 +40,7 @@ def datasheet(
     paid = [
         one.cost_usd
         for one in context.store.runs()
-        if one.benchmark.startswith(f"{TRIAL}annotate/") and one.cost_usd is not None
+        if one.asked and one.benchmark.startswith(f"{TRIAL}annotate/") and one.model != "experts"
         if str(context.store.catalog.dataset(one.dataset, ids=()).root) == context.project
     ]
     return pages.get_template("datasheet.md").render(
