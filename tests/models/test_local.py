@@ -8,6 +8,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -387,6 +388,32 @@ def test_the_next_batch_is_prepared_while_the_device_has_one(
         end = run_benchmark(open_benchmark(str(tmp_path / "tones")), model, store)
     assert sum(end.statuses.values()) == 6
     assert not end.statuses["failed"]
+
+
+def test_a_batch_beside_a_cards_leaves_most_cores_alone(
+    checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(8)
+    try:
+        model, seen = local(checkpoint("qwen2-audio")), list[int]()
+        prepare = model._prepare
+
+        def watched(questions: Any) -> Any:
+            seen.append(torch.get_num_threads())
+            return prepare(questions)
+
+        monkeypatch.setattr(model, "_prepare", watched)
+        asked = [question(0, None, "So?")]
+        model._answer(asked, threading.Event())
+        model._answer(asked, threading.Event())
+        model._is_on_card = True
+        with suppress(ModelError):  # there may be no card
+            model._answer(asked, threading.Event())
+        assert seen == [8, 8, 2]
+        assert torch.get_num_threads() == 8
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_a_local_model_judges_and_compares_captions(tmp_path: Path) -> None:

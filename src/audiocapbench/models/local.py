@@ -134,6 +134,7 @@ class LocalModel(CheckpointModel):
         # The first batch is prepared alone, and so the sooner; then there is a place for each lane
         # but the one that has the device.
         self._preparing, self._has_begun = threading.Semaphore(1), False
+        self._threads = torch.get_num_threads()
         self._stops: weakref.WeakSet[threading.Event] = weakref.WeakSet()
 
     @property
@@ -207,7 +208,8 @@ class LocalModel(CheckpointModel):
         size = len(questions)
         try:
             with self._preparing:
-                inputs, most, counts = self._prepare(questions)
+                with self._few_threads():
+                    inputs, most, counts = self._prepare(questions)
                 size = len(counts)  # a compiled model's batch is filled up
                 if not self._has_begun:
                     self._has_begun = True
@@ -233,6 +235,20 @@ class LocalModel(CheckpointModel):
             raise ModelError(f"{self.name}: {failure_words(error)}{hint}") from error
         replies = [self._told(one, *count) for one, count in zip(made, counts, strict=True)]
         return replies[: len(questions)]
+
+    @contextmanager
+    def _few_threads(self) -> Iterator[None]:
+        """Once the device is at work, a quarter of them: with all cores a batch is prepared hardly
+        sooner, and the thread that launches the kernels of the one before waits for a core."""
+        import torch
+
+        if self._is_on_card and self._has_begun:
+            torch.set_num_threads(max(1, self._threads // 4))
+        try:
+            yield
+        finally:
+            if self._is_on_card:
+                torch.set_num_threads(self._threads)
 
     def _prepare(
         self, questions: Sequence[Question]
