@@ -5,7 +5,6 @@ from there. Rows of one id are captions of one clip. A row that cannot be used i
 reason. A column that nobody named is guessed where one alone fits.
 """
 
-import hashlib
 import json
 import re
 import shutil
@@ -33,7 +32,7 @@ from audiocapbench.errors import (
     NotHereError,
     did_you_mean,
 )
-from audiocapbench.files import cache_folder, locked
+from audiocapbench.files import cache_folder, digest, locked
 
 _ROLES = role_names("audio")
 ROLES = tuple(_ROLES)
@@ -148,8 +147,8 @@ def not_on_disk(target: str, how: str) -> NotHereError:
 
 
 def cache_place(label: str, *about: object) -> Path:
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
-    return cache_folder() / "datasets" / (re.sub(r"[^\w.-]+", "_", label)[-60:] + f"-{digest}")
+    key = digest(json.dumps(about, sort_keys=True))[:16]
+    return cache_folder() / "datasets" / (re.sub(r"[^\w.-]+", "_", label)[-60:] + f"-{key}")
 
 
 def _built(folder: Path, build: Callable[[Ledger], None]) -> Opened:

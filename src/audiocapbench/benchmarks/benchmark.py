@@ -1,11 +1,10 @@
 """A benchmark: samples, and how answers are grouped and added up."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from audiocapbench.data import Clip, MissingClip, Sample
 from audiocapbench.data.categories import fold_category
 from audiocapbench.data.columns import Reading
 from audiocapbench.errors import BenchmarkError, did_you_mean, some
+from audiocapbench.files import digest
+from audiocapbench.grouping import grouped
 from audiocapbench.store.records import RunKind
 
 BUILT_IN_TRAITS = (Traits(), *mecat.TRAITS.values())
@@ -133,7 +134,7 @@ class Benchmark:
         if (traits.aggregation, traits.controls) not in before:
             stored = traits.to_dict()
             content.append([stored["aggregation"], stored["controls"]])
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return digest(json.dumps(content))
 
 
 def trial_of(
@@ -200,14 +201,10 @@ class Selection:
 
     def drawn(self, samples: list[Sample], number: int, strata: tuple[str, ...] = ()) -> set[str]:
         """Ids of so many samples: of each category its share, by largest remainder."""
-
-        def lot(key: str) -> str:
-            return hashlib.sha256(f"{self.seed}\0{key}".encode()).hexdigest()
-
-        by_category: dict[str, list[str]] = {}
-        for one in samples:
-            key = " ".join([one.category, *_stratum(one, strata)])
-            by_category.setdefault(key, []).append(one.id)
+        lot = partial(digest, self.seed)
+        by_category = grouped(
+            (" ".join([one.category, *_stratum(one, strata)]), one.id) for one in samples
+        )
         share = {name: number * len(ids) / len(samples) for name, ids in by_category.items()}
         counts = {name: int(one) for name, one in share.items()}
         by_remainder = sorted(share, key=lambda name: (counts[name] - share[name], name))

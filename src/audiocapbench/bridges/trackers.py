@@ -3,7 +3,6 @@
 No prompt, no key and no store's address. A failure to log is said, and takes no result away.
 """
 
-import hashlib
 import json
 import logging
 import os
@@ -20,7 +19,7 @@ from audiocapbench.audio import decode, wav
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
 from audiocapbench.errors import AudioCapBenchError, did_you_mean
-from audiocapbench.files import write_file
+from audiocapbench.files import digest, write_file
 from audiocapbench.plugins import require_packages
 from audiocapbench.report.runs import sample_rows
 from audiocapbench.scores.table import RunTable, ScoreTable
@@ -87,7 +86,7 @@ def run_log(document: Mapping[str, Any], table: ScoreTable) -> RunLog:
     rows, clips = list(sample_rows(table)), _clips(table)
     shown = f"{min(len(rows), MOST_ANSWERS):,} of {len(rows):,} answers"
     return RunLog(
-        hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16],
+        digest(json.dumps(key, sort_keys=True))[:16],
         " on ".join(config[one] for one in ("model", "benchmark") if one in config),
         config,
         numbers,

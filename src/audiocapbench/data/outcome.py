@@ -1,11 +1,12 @@
 """Clips, samples, replies and outcomes: the words that every other room speaks in."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from audiocapbench.files import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Clip:
     @classmethod
     def absent(cls, name: str) -> "Clip":
         """A clip that is known by its name alone, where only texts are at hand."""
-        return cls(Path(name), name, hashlib.sha256(name.encode()).hexdigest(), 0.0, 0, 1)
+        return cls(Path(name), name, digest(name), 0.0, 0, 1)
 
     @property
     def is_absent(self) -> bool:

@@ -3,7 +3,6 @@
 What a batch has brought is answered, the rest goes into the next; nothing is sent twice.
 """
 
-import hashlib
 import json
 import tempfile
 import uuid
@@ -24,6 +23,7 @@ from audiocapbench.engine.budget import Budget, OverBudgetError
 from audiocapbench.engine.retrying_client import RetryPolicy
 from audiocapbench.engine.workers import Note, Stop, StoreAccess, WorkerPool, look_up_together
 from audiocapbench.errors import AwaitedError, FatalError, ModelError, TransientError
+from audiocapbench.files import digest
 from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.price import Price
 from audiocapbench.models.remote import Exchange, SentBody, on_disk
@@ -89,7 +89,7 @@ class BatchRounds:
             whose = [[self.run.id, self.run.created_at, self.judge, sample, repeat, question]]
             if question and not fresh:
                 whose.append([self.judge, repeat, question])
-            keys = [hashlib.sha256(json.dumps(one).encode()).hexdigest() for one in whose]
+            keys = [digest(json.dumps(one)) for one in whose]
             keys[0] = OWN + keys[0][len(OWN) :]
             return partial(self._answer, known, keys, (sample, repeat), costs)
 

@@ -1,6 +1,5 @@
 """What a provider's account says was spent, and how what differs is booked in the ledger."""
 
-import hashlib
 import json
 import re
 from collections import defaultdict
@@ -15,6 +14,7 @@ from audiocapbench.data.columns import names_by_role
 from audiocapbench.data.problems import Problem, os_errors
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError
+from audiocapbench.files import digest
 from audiocapbench.store import Store
 from audiocapbench.store.claims import Worker
 from audiocapbench.store.ledger import Bill
@@ -123,7 +123,7 @@ def book_difference(
         for whose in (one for one, share in shares.items() if share):
             key = json.dumps([row["day"], *whose, row["rows"], row["theirs_usd"]])
             usd = row["difference_usd"] * shares[whose] / sum(shares.values())
-            fix = {"id": hashlib.sha256(key.encode()).hexdigest(), "held_usd": usd, "usd": usd}
+            fix = {"id": digest(key), "held_usd": usd, "usd": usd}
             fix |= {"likely_usd": usd, "made_at": f"{row['day']}T12:00:00.000+00:00"}
             made.append(fixed | fix | dict(zip(WHOSE, whose, strict=True)))
     store.ledger.correct(made)

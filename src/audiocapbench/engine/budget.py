@@ -1,6 +1,5 @@
 """A budget in dollars: what a question costs, what is spent and in flight, and when to stop."""
 
-import hashlib
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import anyio
 
 from audiocapbench.errors import AudioCapBenchError, ModelError
+from audiocapbench.files import digest
 from audiocapbench.models import Model
 from audiocapbench.models.price import Price, example_of_prices, token_limit, tokens_of
 from audiocapbench.store import Store
@@ -403,8 +403,7 @@ class Budget:
 
 def command_name(kind: str, *asked: object) -> str:
     """What a command is called in the ledger: the same, however it is started again."""
-    words = json.dumps(asked, default=str, sort_keys=True)
-    return f"{kind} {hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    return f"{kind} {digest(json.dumps(asked, default=str, sort_keys=True))[:16]}"
 
 
 def _amount(name: str, given: Any) -> float:

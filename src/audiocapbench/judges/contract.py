@@ -3,7 +3,6 @@
 The three belong together, so that a bad reply is a parse error and never a silent zero.
 """
 
-import hashlib
 import json
 import math
 import random
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from audiocapbench.errors import JudgeError, ReplyError
-from audiocapbench.files import encodable, read_lists
+from audiocapbench.files import digest, encodable, read_lists
 from audiocapbench.judges.reply_json import FoundObjects, find_objects, fold_key, shown
 from audiocapbench.metrics.text import plain
 from audiocapbench.models.replies import without_thoughts
@@ -158,7 +157,7 @@ class Contract:
 
     @property
     def prompt_hash(self) -> str:
-        return hashlib.sha256(self.wording.encode()).hexdigest()[:12]
+        return digest(self.wording)[:12]
 
     @property
     def schema(self) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """What a judge is, a model held to a contract or a function without one; and how it is asked."""
 
-import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from audiocapbench.errors import (
     RefusedQuestionError,
     ReplyError,
 )
+from audiocapbench.files import digest
 from audiocapbench.judges.contract import (
     MAX_SCORE,
     RULES,
@@ -154,7 +154,7 @@ class _SchemaCompletion(ModelVariant):
 
     def __init__(self, model: Any, contract: Contract) -> None:
         text = json.dumps(contract.schema, sort_keys=True)
-        super().__init__(model, {"schema": hashlib.sha256(text.encode()).hexdigest()[:12]})
+        super().__init__(model, {"schema": digest(text)[:12]})
         self._complete: Callable[..., Awaitable[Reply]] = model.complete
         wanted = {"name": contract.name.replace("-", "_"), "schema": contract.schema}
         self._format = {"type": "json_schema", "json_schema": {**wanted, "strict": True}}

@@ -1,7 +1,6 @@
 """How many questions a card answers at once: doubled while that pays, remembered for next time."""
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from audiocapbench.errors import AudioCapBenchError
-from audiocapbench.files import write_file
+from audiocapbench.files import cache_folder, write_file
 
 FIRST = 32  # every card of today gains that far; one that does not hold as many says so
 LARGEST = 256  # with those prepared beside it, a thousand clips are in memory
@@ -68,8 +67,7 @@ class BatchSize:
 
 
 def _place() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache, "audiocapbench", "batch_sizes.json")
+    return cache_folder() / "batch_sizes.json"
 
 
 def _known() -> dict[str, tuple[int, bool]]:

@@ -1,6 +1,5 @@
 """Controls: models whose quality is known beforehand, so that a metric can be seen to work."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from itertools import chain
 from typing import ClassVar, Literal
 
 from audiocapbench.data.outcome import Reply, Sample, Status
+from audiocapbench.files import digest
 from audiocapbench.models.model import AudioContract, KnownModel, Provider, Question, SimpleModel
 from audiocapbench.models.price import FREE
 
@@ -139,8 +139,7 @@ class ControlModel(SimpleModel):
 
     def _draw(self, *parts: str) -> int:
         """A number that depends on the seed and the words alone, on every machine."""
-        text = "\0".join([str(self._seed), *parts])
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+        return int(digest(self._seed, *parts)[:16], 16)
 
 
 PROVIDER = Provider(

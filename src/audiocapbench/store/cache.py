@@ -4,7 +4,6 @@ A finding belongs to the clip's bytes and to the expert as it was set up, so no 
 twice in whatever folder it lies; beside it stands how far each clip of a project got.
 """
 
-import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from sqlalchemy import and_, delete, select
 
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import StoreError
+from audiocapbench.files import digest
 from audiocapbench.store import records as stored
 from audiocapbench.store import schema
 from audiocapbench.store.connect import StoreRepository
@@ -37,7 +37,7 @@ def cache_key(
 ) -> str:
     """Key of a question: model, parameters, prompt, and the audio bytes as sent."""
     content = [model, dict(sorted(parameters.items())), instruction, audio_sha256]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    return digest(json.dumps(content))
 
 
 class CacheRepository(StoreRepository):

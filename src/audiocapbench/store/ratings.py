@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, s
 
 from audiocapbench.data.opinions import Opinion, Opinions, read_opinions
 from audiocapbench.errors import StoreError, check_known, did_you_mean
+from audiocapbench.files import digest
 from audiocapbench.store import schema
 from audiocapbench.store.claims import database_time
 from audiocapbench.store.connect import StoreRepository
@@ -207,8 +208,7 @@ class RatingRepository(StoreRepository):
                     where, chosen = f"{rating.item} by {who}", item.get("chosen", "")
                     about = (dimension, item["group"], where, chosen)
                     opinions.append(Opinion(item["sample"], str(value), runs, who, *about))
-        digest = hashlib.sha256(json.dumps(opinions).encode()).hexdigest()[:12]
-        return Opinions(name, opinions, digest)
+        return Opinions(name, opinions, digest(json.dumps(opinions))[:12])
 
     def projects(self) -> Sequence[Any]:
         """Name, kind and ``made_at`` of projects, and how many people, items and ratings."""

@@ -1,6 +1,5 @@
 """What goes into the store and comes out of it, as plain frozen records, and their rows."""
 
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -25,6 +24,7 @@ from sqlalchemy.exc import StatementError
 
 from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
+from audiocapbench.files import digest
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
 from audiocapbench.version import VERSION
@@ -77,7 +77,7 @@ class RunSpec(RunConfig):
         """Equal for equal runs, so that the same command goes on where it stopped."""
         settings = [self.model, dict(sorted(self.parameters.items())), self.contract]
         content = [self.benchmark, self.dataset, *settings, sorted(self.sample_ids)]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return digest(json.dumps(content))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ Every call is one short transaction; what it has returned from is on disk.
 import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, U
 from audiocapbench.store.upgrades import bring_up_to_date
 
 
-class Store(StoreRepository):
+class Store(StoreRepository, AbstractContextManager["Store"]):
     """One database, shared by any number of threads and processes."""
 
     def __init__(self, engine: Engine) -> None:
@@ -71,9 +71,6 @@ class Store(StoreRepository):
 
     def close(self) -> None:
         self._engine.dispose()
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

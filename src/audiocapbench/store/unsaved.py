@@ -4,7 +4,6 @@ The file lies beside a SQLite store, or in the user's state folder: one for each
 give up, for its owner's eyes only. Whatever is in it is checked as any stranger's input.
 """
 
-import hashlib
 import json
 import os
 import secrets
@@ -23,7 +22,7 @@ from sqlalchemy.engine import URL
 
 from audiocapbench.data.outcome import Outcome
 from audiocapbench.errors import ReportError, StoreError
-from audiocapbench.files import write_file
+from audiocapbench.files import digest, write_file
 from audiocapbench.store.connect import shown, store_file
 from audiocapbench.store.ledger import Bill
 from audiocapbench.store.records import Judgement, JudgeReply, Kind, Run
@@ -122,8 +121,7 @@ def _places(url: URL) -> list[tuple[Path, str]]:
     if (file := store_file(url)) is not None:
         file = file.resolve()
         places, name = [(file.parent, file.name)], str(file)
-    digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
-    return [*places, (_state_folder(), digest[:16])]
+    return [*places, (_state_folder(), digest(name)[:16])]
 
 
 def _state_folder() -> Path:

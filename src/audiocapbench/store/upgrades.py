@@ -1,6 +1,5 @@
 """Makes the tables of a new store, and brings an older one up to date, in one transaction."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -11,6 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, MetaData, Table
 
 from audiocapbench.errors import StoreError
+from audiocapbench.files import digest
+from audiocapbench.grouping import grouped
 from audiocapbench.signature import Signature
 from audiocapbench.store import schema
 from audiocapbench.store.connect import patience, reading, shown, writing
@@ -100,7 +101,7 @@ def _old_entry(row: Mapping[Any, Any]) -> dict[str, Any]:
         **row,
         **_NOBODY,
         **dict.fromkeys(("held_usd", "likely_usd"), row["usd"]),
-        "id": hashlib.sha256(task.encode()).hexdigest(),
+        "id": digest(task),
         "kind": "billed" if is_told else "estimated",
         "model": row["judge"] or row["model"],
         "settled_at": row["made_at"],
@@ -150,11 +151,9 @@ def _copy_runs(connection: Connection, old: Mapping[str, Table]) -> None:
     """Datasets with the traits that 0.1 knew by name, runs with their kinds, and their samples."""
     runs = old["runs"]
     named = sa.select(runs.c.dataset, runs.c.benchmark).distinct()
-    names: dict[str, set[str]] = {}
-    for dataset, benchmark in connection.execute(named):
-        names.setdefault(dataset, set()).add(benchmark)
+    names = grouped((row.dataset, row.benchmark) for row in connection.execute(named))
     for row in connection.execute(sa.select(old["datasets"])).mappings().all():
-        known = {row["benchmark"], *names.get(row["fingerprint"], ())}
+        known = {row["benchmark"], *names[row["fingerprint"]]}
         traits = {name: traits_of_0_1(name) for name in sorted(known)}
         connection.execute(sa.insert(schema.datasets), dict(row) | {"traits": traits})
     for number in connection.execute(sa.select(runs.c.id).order_by(runs.c.id)).scalars().all():

@@ -4,13 +4,13 @@ A stratum is a third of a category by the judge's scores. What is drawn says its
 signed: a rating is weighed back by the choice that it is of, and by no other.
 """
 
-import hashlib
 import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from audiocapbench.errors import ReportError
+from audiocapbench.files import digest
 from audiocapbench.store import Run
 
 _PARTS, _FEWEST = 3, 4  # parts of a category, and answers that one has at least
@@ -44,7 +44,7 @@ def choose(
 
 def _signed(run: Run, sample: str, words: str) -> str:
     told = f"{run.id}\n{run.dataset}\n{sample}\n{words}"
-    return f"{words}, {hashlib.sha256(told.encode()).hexdigest()[:8]}"
+    return f"{words}, {digest(told)[:8]}"
 
 
 def strata_of(run: Run, said: Mapping[str, str], total: int) -> dict[str, tuple[str, int]] | None:

@@ -4,7 +4,6 @@ Of each caption it makes several, beside what rules make. What cannot be right i
 says of the rest which is good, and one is taken that levels the set.
 """
 
-import hashlib
 import json
 import random
 from collections import Counter, defaultdict
@@ -21,6 +20,7 @@ from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview
 from audiocapbench.errors import ReplyError
+from audiocapbench.files import digest
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
@@ -170,10 +170,10 @@ def _benchmark(name: str, prompt: str, words: Mapping[CorruptedPair, dict[str, s
     for position, (task, own) in enumerate(words.items()):
         own |= {"task": prompts["tasks"][task.kind], "wanted": str(WANTED)}
         text = fill("\n".join(prompts[prompt]), **own)
-        clip, digest = task.clip, hashlib.sha256(_name(task).encode()).hexdigest()
-        silent = Clip(Path(clip.audio), clip.audio, digest, 0.0, 0, 1)
+        clip = task.clip
+        silent = Clip(Path(clip.audio), clip.audio, digest(_name(task)), 0.0, 0, 1)
         samples.append(Sample(_name(task), silent, text, clip.references, task.kind, position))
-    version = hashlib.sha256(json.dumps(prompts).encode()).hexdigest()[:12]
+    version = digest(json.dumps(prompts))[:12]
     return Benchmark(f"{TRIAL}{name}/{version}", Path(), tuple(samples), kind="trial")
 
 

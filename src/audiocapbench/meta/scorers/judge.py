@@ -4,7 +4,6 @@ A model is asked through the store: captions become the answers of a run, so tha
 is kept, and a stopped trial goes on where it was.
 """
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import Reply, Sample
 from audiocapbench.engine import Preview, run_benchmark
 from audiocapbench.errors import StoppedError, TrialError
+from audiocapbench.files import digest
 from audiocapbench.judges import create_judge, executor
 from audiocapbench.judges.aggregation import by_judge, failure_reasons, failure_words
 from audiocapbench.judges.contract import MAX_SCORE, JudgeInput, Verdict
@@ -114,8 +114,7 @@ class JudgeScorer(scorers.PointwiseScorer):
         sides = zip([*pairs, *pairs], captions(pairs), references(pairs), strict=True)
         for pair, text, known in sides:
             held_to = () if self._listens else known
-            content = "\0".join([pair.clip, text, *held_to])
-            key = hashlib.sha256(content.encode()).hexdigest()[:24]
+            key = digest(pair.clip, text, *held_to)[:24]
             inputs.append(JudgeInput(key, text, held_to, _CATEGORY))
         return inputs
 

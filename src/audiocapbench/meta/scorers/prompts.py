@@ -4,7 +4,6 @@ form that was asked for chooses.
 Captions are data: prompts put them between typographic quotes that they cannot close.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ReplyError, TrialError, check_known
+from audiocapbench.files import digest
 from audiocapbench.judges.contract import RULES as QUOTING_RULES
 from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
@@ -55,7 +55,7 @@ class PairwisePrompt:
     @property
     def hash(self) -> str:
         """Changes with every letter of the prompt, and with what is done to captions."""
-        return hashlib.sha256(f"{QUOTING_RULES}\0{self.template}".encode()).hexdigest()[:12]
+        return digest(QUOTING_RULES, self.template)[:12]
 
     def ask(self, pair: CaptionPair) -> str:
         """The prompt about one pair, and in words the form in which to answer."""

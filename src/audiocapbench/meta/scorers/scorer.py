@@ -1,6 +1,5 @@
 """What is put on trial, anything that chooses between two captions: its settings and its clips."""
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ from audiocapbench.data.records import JSON_LINES
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext
 from audiocapbench.errors import AudioError, TrialError, check_known
+from audiocapbench.files import digest
 from audiocapbench.meta.pairs import Pairs, TrialProtocol, captions, references
 from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
@@ -272,8 +272,7 @@ def _longer(pairs: Pairs, sign: int = 1) -> list[Choice]:
 
 def _random(pairs: Pairs, seed: int = 0) -> list[Choice]:
     """Depends on the seed and the pair alone, so that a part of a set is drawn as the whole is."""
-    words = [f"{seed}\0{pair.id}\0{pair.first}" for pair in pairs]
-    drawn = [hashlib.sha256(one.encode()).digest()[0] for one in words]
+    drawn = [int(digest(seed, pair.id, pair.first)[:2], 16) for pair in pairs]
     return [(Choice.FIRST, Choice.SECOND)[one & 1] for one in drawn]
 
 

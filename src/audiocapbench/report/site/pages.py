@@ -1,6 +1,5 @@
 """The pages of a leaderboard site, which ask for nothing: one of all models, and one of each."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 from audiocapbench import audio
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
-from audiocapbench.files import write_file
+from audiocapbench.files import digest, write_file
 from audiocapbench.grouping import grouped
 from audiocapbench.report.leaderboard.board import Placement, Ranking
 from audiocapbench.report.page.board import board_document
@@ -107,7 +106,7 @@ def page_paths(checked: Sequence[CheckedSubmission]) -> dict[int, str]:
     for one in checked:
         own = one.submission
         same = [own.board, own.model, own.by, sorted(own.parameters.items())]
-        key = hashlib.sha256(json.dumps(same).encode()).hexdigest()[:8]
+        key = digest(json.dumps(same))[:8]
         name = re.sub(r"[^a-z0-9]+", "-", own.model.lower()).strip("-")[:60] or "model"
         before = found.setdefault(f"{_PAGES}/{name}-{key}.html", one)
         if before is not one:
