@@ -55,7 +55,8 @@ def captions_of(name: str, shared: Path) -> Sequence[CaptionedClip]:
 
 @pytest.mark.slow
 def test_a_quarter_of_the_captions_have_a_false_noun_and_a_false_attribute(shared: Path) -> None:
-    clips = CaptionSet(tuple(captions_of("Clotho", shared)))
+    # Every third clip: to choose among all takes eight times as long, and finds more of them.
+    clips = CaptionSet(tuple(captions_of("Clotho", shared)[::3]))
     for one in make_pairs(clips, CorruptionSettings(["noun", "attribute"])):
         assert len(one.pairs) >= one.captions / 4
 

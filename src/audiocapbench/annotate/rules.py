@@ -41,8 +41,6 @@ _EVERYWHERE = ("has markup", "guesses")
 _READ = patterns(*_LISTS, "reading")
 _STOP = words_that_are("stop")
 _KNOWN = _STOP | words_that_are("vague") | words_that_are("negators")
-
-
 _remembered = lru_cache(100_000)
 
 

@@ -6,7 +6,7 @@ options of the name, and returns an ``Expert``. An option that it leaves there i
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple, Protocol
@@ -250,6 +250,7 @@ def kind_of_label(label: str) -> str:
     return "sound"
 
 
+@lru_cache(100_000)
 def plain_words(text: str) -> str:
     """Small letters and single spaces."""
     return " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower().replace("’", "'")))
