@@ -102,6 +102,12 @@ class Reply:
         """Whether its cost, or that of an attempt before it, is none that a provider reported."""
         return bool(self.cost_usd) and None in (self.input_tokens, self.output_tokens)
 
+    def held_to(self, references: tuple[str, ...]) -> tuple[str, ...]:
+        """The references, without the one that a control answered with and its copies."""
+        if self.withheld is None:
+            return references
+        return tuple(text for text in references if text != references[self.withheld])
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

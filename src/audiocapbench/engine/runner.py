@@ -323,12 +323,8 @@ class AnsweredSample(NamedTuple):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The sample's references, without the one that a control answered with and its copies."""
-        withheld = self.outcome.reply.withheld
-        if withheld is None:
-            return self.sample.references
-        answer = self.sample.references[withheld]
-        return tuple(text for text in self.sample.references if text != answer)
+        """The sample's references that its answer is held to."""
+        return self.outcome.reply.held_to(self.sample.references)
 
 
 def answered(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from audiocapbench.data.problems import read_json
 from audiocapbench.data.row import Text
@@ -48,10 +48,8 @@ def _pair(
     return {**fields, **names, **more}
 
 
-class MainClip(BaseModel):
+class MainClip(BaseModel, extra="allow"):
     """A clip of BRACE-Main; its other fields are pairs: captions, who wrote them, and votes."""
-
-    model_config = ConfigDict(extra="allow")
 
     file_name: Text
     references: _Texts
@@ -75,10 +73,8 @@ class _MadeWrong(BaseModel):
     kind: Text = "noun"
 
 
-class HallucinationClip(BaseModel):
+class HallucinationClip(BaseModel, extra="allow"):
     """A clip of BRACE-Hallucination; its other fields are pairs, and who wrote each caption."""
-
-    model_config = ConfigDict(extra="allow")
 
     file_name: Text
     __pydantic_extra__: dict[str, tuple[Text, Text, _Writer, _Writer, _MadeWrong]]
@@ -92,10 +88,8 @@ class HallucinationClip(BaseModel):
             yield _pair(self.file_name, key, (first, second), (), **kind, **held)
 
 
-class AnsweredClip(BaseModel):
+class AnsweredClip(BaseModel, extra="allow"):
     """A clip of either part as others publish it: captions, and one number for the answer."""
-
-    model_config = ConfigDict(extra="allow")
 
     file_name: Text
     references: tuple[Text, ...] = ()

@@ -10,7 +10,7 @@ from inspect import iscoroutinefunction, unwrap
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from audiocapbench.audio import Mono
 from audiocapbench.credentials import without_query
@@ -261,9 +261,7 @@ def list_models() -> list[KnownModel]:
     return entries
 
 
-class _PriceFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
+class _PriceFile(BaseModel, extra="forbid", frozen=True, strict=True):
     currency: Literal["USD"]
     unit: Literal["per 1,000,000 tokens"]
     models: dict[str, Price]

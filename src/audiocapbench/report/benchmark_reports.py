@@ -136,10 +136,8 @@ def score_controls(
         why = next(reply.error for replies in answers.values() for reply in replies if reply.error)
         raise ReportError(f"no sample has a right, a safe and a wrong answer: {why}")
     samples = list(compress(chosen, there))
-    references = []
-    for reply, sample in zip(compress(answers["right"], there), samples, strict=True):
-        text = None if reply.withheld is None else sample.references[reply.withheld]
-        references.append(tuple(one for one in sample.references if one != text))
+    right = compress(answers["right"], there)
+    references = [reply.held_to(one.references) for reply, one in zip(right, samples, strict=True)]
     values: dict[str, dict[str, FloatArray]] = {metric: {} for metric in metrics}
     signatures: dict[str, list[Signature]] = {metric: [] for metric in metrics}
     clips = None if samples[0].clip.is_absent else [one.clip for one in samples]

@@ -59,11 +59,10 @@ class ScoreTable:
     @cached_property
     def facet_groups(self) -> dict[GroupKey, Group]:
         """Other views of the samples: each place of each facet, such as a domain, as one corpus."""
-        members: dict[GroupKey, list[Sample]] = {}
-        if self.aggregation is not None:
-            for sample in self.samples:
-                for facet, place in self.aggregation.facets(sample).items():
-                    members.setdefault(GroupKey(facet, place), []).append(sample)
+        if self.aggregation is None:
+            return {}
+        views = ((one, self.aggregation.facets(one).items()) for one in self.samples)
+        members = grouped((GroupKey(*view), one) for one, own in views for view in own)
         return compute.make_groups(members, self.aggregation)
 
     @property

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import TrialError
@@ -26,10 +26,8 @@ _Count = Annotated[int, Field(ge=1, le=1_000)]
 _Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
-class _ClapOptions(BaseModel):
+class _ClapOptions(BaseModel, extra="allow"):
     """What may stand in the brackets of a name; what else does belongs to the encoder."""
-
-    model_config = ConfigDict(extra="allow")
 
     windows: str = "slide"
     window: _Seconds | None = None

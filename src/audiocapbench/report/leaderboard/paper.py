@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from statistics import mean
 
 from audiocapbench.benchmarks.benchmark_file import published_results
-from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError, check_known
+from audiocapbench.grouping import grouped
 from audiocapbench.report.leaderboard.board import (
     LETTERS,
     Board,
@@ -84,10 +84,8 @@ def _row(board: Board, one: Entry) -> Row:
 
 
 def _composition(board: Board) -> _Parts:
-    groups: dict[tuple[str, str], list[Sample]] = {}
-    for sample in board.entries[0].table.samples if board.entries else ():
-        source = str(sample.details.get("source") or "–")
-        groups.setdefault((sample.category, source), []).append(sample)
+    every = board.entries[0].table.samples if board.entries else ()
+    groups = grouped(((one.category, str(one.details.get("source") or "–")), one) for one in every)
     rows: list[Row] = []
     for (kind, source), samples in groups.items():
         answers = [one.table.outcomes.get(sample.id) for one in board.entries for sample in samples]

@@ -7,17 +7,15 @@ scripts of the pages read no field that is not declared here; a test compares bo
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from audiocapbench.report.leaderboard.board import Ranking
 
 Ends = tuple[float, float]
 
 
-class DocumentPart(BaseModel):
+class DocumentPart(BaseModel, extra="forbid"):
     """A part of the document; a field that was not set is not written."""
-
-    model_config = ConfigDict(extra="forbid")
 
     def to_dict(self) -> dict[str, Any]:
         return self.model_dump(exclude_unset=True)
