@@ -84,7 +84,7 @@ class RunResult(Result):
         run = self.run
         statuses = self.summary.table.statuses
         notes = [f"{count:,} {status}" for status, count in statuses.items() if status != "ok"]
-        if missing := self.summary.table.missing_clips:
+        if missing := len(self.summary.table.missing):
             notes.append(f"missing and not in these numbers: {counted(missing, 'clip')}")
         notes += [one.failure for one in self.summary.judges.values() if one.failure]
         if self.stop is not None:

@@ -359,7 +359,7 @@ def published_result(
         "total_samples": coverage.total,
         "successful": coverage.replied,
         "failed": coverage.failed,
-        "missing_clips": table.missing_clips,
+        "missing_clips": len(table.missing),
         "corpus_scores": scores,
         "per_category_scores": {one: _scores(summary, category(one)) for one in table.categories},
         "benchmark": run.benchmark,

@@ -123,7 +123,7 @@ class RunSummary:
             "created_at": run.created_at,
             "n": coverage.total,
             "answered": coverage.answered,
-            "missing_clips": self.table.missing_clips,
+            "missing_clips": len(self.table.missing),
             "statuses": dict(self.table.statuses),
             "cost_usd": self.table.cost_usd,
             "latency_s": self.table.latency_s,

@@ -259,10 +259,6 @@ class RunTable(ScoreTable):
         return [one for one in own if one.signature == made and one.sample_id in chosen]
 
     @property
-    def missing_clips(self) -> int:
-        return len(self.missing)
-
-    @property
     def tables(self) -> Sequence["RunTable"]:
         """The table, or those of all runs that an entry stands for."""
         return self._repeats or (self,)

@@ -214,7 +214,7 @@ def make_board(
         len(first.group(scorer).samples),
         counts,
         first.run.dataset,
-        first.missing_clips,
+        len(first.missing),
         signature,
         tuple(entries),
         ranking,

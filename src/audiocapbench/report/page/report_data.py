@@ -337,7 +337,7 @@ def gather(
         sizes=sizes,
         sample_count=len(samples),
         clips=len({clip_of(one, aggregation) for one in samples}),
-        missing_clips=max(one.missing_clips for one in tables),
+        missing_clips=max(len(one.missing) for one in tables),
         notes=(*map(without_plugin, unknown), *(notes if published else ())),
         published=rows if published else (),
     )
