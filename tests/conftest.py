@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,12 +160,31 @@ class Statements(dict[Any, Any]):
         super().__setitem__((key[0].name, *key[1:]), value)
 
 
+def compiled_once(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    """What makes the SQL of a table or an index, once for each kind of database."""
+    made: dict[Any, Any] = {}
+
+    def known(self: Any, dialect: Any, **options: Any) -> Any:
+        if any((*options.values(), getattr(self, "include_foreign_key_constraints", None))):
+            return compiled(self, dialect, **options)
+        key = (self.element, dialect.name)
+        if key not in made:
+            made[key] = compiled(self, dialect)
+        return made[key]
+
+    return known
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays: garbage need not be looked for in it again and again."""
     from sqlalchemy import Engine
+    from sqlalchemy.schema import CreateIndex, CreateTable
 
     known = Statements()
     Engine._compiled_cache = property(lambda _: known, lambda *_: None)  # type: ignore[assignment]
+    # Neither are the tables of a new store: nothing changes them.
+    for kind in (CreateTable, CreateIndex):
+        kind._compiler = compiled_once(kind._compiler)  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()
 
