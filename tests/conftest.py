@@ -184,7 +184,7 @@ def pytest_collection_finish() -> None:
     Engine._compiled_cache = property(lambda _: known, lambda *_: None)  # type: ignore[assignment]
     # Neither are the tables of a new store: nothing changes them.
     for kind in (CreateTable, CreateIndex):
-        kind._compiler = compiled_once(kind._compiler)  # type: ignore[attr-defined]
+        kind._compiler = compiled_once(kind._compiler)  # type: ignore[method-assign]
     gc.collect()
     gc.freeze()
 
