@@ -4,12 +4,19 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from audiocapbench.errors import MetricError
+from audiocapbench.meta.pairs import PairSet, captions, pair_set, read_pairs, references
+from audiocapbench.meta.scorers.scorer import TrialSettings, create_scorer
+from audiocapbench.meta.trial import try_scorer
+from audiocapbench.metrics import java
 from audiocapbench.metrics.java import find_jar, find_java, meteor_1_5, run_jar
 from audiocapbench.metrics.result import MetricResult
 from coco_oracle import conette
@@ -37,35 +44,74 @@ def _is_running(pid: int) -> bool:
 HOSTILE = ["", "a\n||| b", "\x00", "||| |||", "EVAL ||| 1", "😀", "狗在叫", "שלום", "\r\n"]
 
 
+class Scored(NamedTuple):
+    """What METEOR is of some captions, and the program's answer to each of its lines."""
+
+    result: MetricResult
+    answers: dict[str, str]
+
+
 @pytest.fixture(scope="module")
-def scored() -> MetricResult:
-    """Hostile captions and, where they are at hand, CoNeTTE's: Java takes its seconds once."""
+def compared() -> PairSet:
+    """A quarter of the pairs that people compared: all of them take Java longer than to begin."""
+    path = needs_shared() / "fense/audiocaps_eval_pairs.json"
+    pairs = pair_set("human", read_pairs("human", [path]))
+    few = [pair for pair in pairs.pairs if pair.type in ("HC", "HI")]
+    return replace(pairs, pairs=tuple(few))
+
+
+@pytest.fixture(scope="module")
+def scored(request: pytest.FixtureRequest) -> Scored:
+    """Hostile captions and, where they are at hand, real ones: Java takes its seconds once."""
     _need_jar()
-    predictions = [*HOSTILE, "a dog barks"]
-    references = [*([["a dog", "|||\n"]] * len(HOSTILE)), ["", "a dog barks"]]
+    texts = [*HOSTILE, "a dog barks"]
+    held = [*([["a dog", "|||\n"]] * len(HOSTILE)), ["", "a dog barks"]]
     with suppress(pytest.skip.Exception):
-        corpus = conette(needs_shared())
-        predictions, references = predictions + corpus.predictions, references + corpus.references
-    return meteor_1_5(predictions, references)
+        corpus, pairs = conette(needs_shared()), request.getfixturevalue("compared").pairs
+        texts += [*corpus.predictions, *captions(pairs)]
+        held += [*corpus.references, *map(list, references(pairs))]
+    answers: dict[str, str] = {}
+
+    def noted(*words: Any, text: str, timeout: float) -> str:
+        told = run_jar(*words, text=text, timeout=timeout)
+        answers.update(zip(text.split("\n"), told.split("\n"), strict=True))
+        return told
+
+    with patch.object(java, "run_jar", noted):
+        return Scored(meteor_1_5(texts, held), answers)
 
 
-def test_hostile_captions_do_not_break_the_protocol(scored: MetricResult) -> None:
-    samples = scored.samples[: len(HOSTILE) + 1]
+def test_hostile_captions_do_not_break_the_protocol(scored: Scored) -> None:
+    samples = scored.result.samples[: len(HOSTILE) + 1]
     assert samples[0] == 0.0
     assert samples[-1] == pytest.approx(1.0)
     assert np.isfinite(samples).all()
 
 
 @pytest.mark.slow
-def test_published_scores_of_conette_come_out(shared: Path, scored: MetricResult) -> None:
-    corpus = conette(shared)
-    result = scored.of_rows(range(len(HOSTILE) + 1, len(scored.samples)))
+def test_published_scores_of_conette_come_out(shared: Path, scored: Scored) -> None:
+    corpus, first = conette(shared), len(HOSTILE) + 1
+    result = scored.result.of_rows(range(first, first + len(corpus.predictions)))
     assert len(result.samples) == len(corpus.predictions)
     assert result.samples == pytest.approx(np.array(corpus.published("meteor")), abs=1e-9)
     # The program's own corpus score, as published in scores_audiocaps_test.yaml.
     assert result.score == pytest.approx(0.23195610281653994, abs=1e-9)
     # A resample of one is that sample, so what resampling computes is METEOR itself.
     assert result.aggregate(result.statistics) == pytest.approx(result.samples, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_people_who_compared_captions_agree_as_published(
+    compared: PairSet, scored: Scored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def known(*_: Any, text: str, **__: Any) -> str:
+        return "\n".join(scored.answers[line] for line in text.split("\n"))
+
+    monkeypatch.setattr(java, "run_jar", known)
+    metric = create_scorer("metric:meteor_1_5", TrialSettings(protocol="fense"))
+    found = try_scorer(metric, compared).groups["type"]
+    accuracies = {kind: one["accuracy"].value or 0.0 for kind, one in found.items()}
+    assert {kind: round(one, 1) for kind, one in accuracies.items()} == {"HC": 66.0, "HI": 96.4}
 
 
 def test_a_sample_without_references_is_named() -> None:

@@ -54,7 +54,8 @@ def meteor_1_5(predictions: Sequence[str], references: Sequence[Sequence[str]]) 
         empty = np.zeros((0, _STATISTICS))
         return MetricResult(_METEOR, signature, empty[:, 0], empty, corpus_meteor)
     java, jar = find_java(_METEOR), find_jar(_METEOR, "meteor", "meteor-1.5.jar")
-    command = [java, "-Xmx2G", *_LOCALE, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
+    command = [java, "-Xmx2G", "-XX:+UseSerialGC", *_LOCALE, "-jar", jar.name]
+    command += ["-", "-", "-stdio", "-l", "en", "-norm"]
     lines = [
         " ||| ".join(["SCORE", *(" ".join(tokenize(text)) for text in (*own, prediction))])
         for prediction, own in zip(predictions, references, strict=True)
