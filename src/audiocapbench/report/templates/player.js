@@ -186,24 +186,32 @@ class Player {
 
 const WINDOW = Float32Array.from({ length: FRAME }, (_, i) => 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / FRAME));
 const [REAL, IMAGINARY] = [new Float32Array(FRAME), new Float32Array(FRAME)];
+const BITS = Math.log2(FRAME);
+// Where a sample goes: its number with the bits the other way round.
+const PLACES = Uint16Array.from({ length: FRAME }, (_, i) => {
+  let place = 0;
+  for (let bit = 0; bit < BITS; bit++) place |= ((i >> bit) & 1) << (BITS - 1 - bit);
+  return place;
+});
+const [COS, SIN] = [Math.cos, Math.sin].map((of) => Float64Array.from({ length: FRAME / 2 }, (_, i) => of((-2 * Math.PI * i) / FRAME)));
 
 // The power of one frame's frequencies: a fast Fourier transform in place.
 function spectrumOf(samples, start, power) {
-  const bits = Math.log2(FRAME);
   for (let i = 0; i < FRAME; i++) {
-    let place = 0;
-    for (let bit = 0; bit < bits; bit++) place |= ((i >> bit) & 1) << (bits - 1 - bit);
-    REAL[place] = (samples[start + i] ?? 0) * WINDOW[i];
+    REAL[PLACES[i]] = start + i < samples.length ? samples[start + i] * WINDOW[i] : 0;
     IMAGINARY[i] = 0;
   }
-  for (let size = 2; size <= FRAME; size *= 2) {
-    const half = size / 2;
+  for (let half = 1; half < FRAME; half *= 2) {
+    const step = FRAME / 2 / half;
     for (let j = 0; j < half; j++) {
-      const [cos, sin] = [Math.cos((-2 * Math.PI * j) / size), Math.sin((-2 * Math.PI * j) / size)];
-      for (let i = j; i < FRAME; i += size) {
-        const [re, im] = [REAL[i + half] * cos - IMAGINARY[i + half] * sin, REAL[i + half] * sin + IMAGINARY[i + half] * cos];
-        REAL[i + half] = REAL[i] - re;
-        IMAGINARY[i + half] = IMAGINARY[i] - im;
+      const cos = COS[j * step];
+      const sin = SIN[j * step];
+      for (let i = j; i < FRAME; i += 2 * half) {
+        const other = i + half;
+        const re = REAL[other] * cos - IMAGINARY[other] * sin;
+        const im = REAL[other] * sin + IMAGINARY[other] * cos;
+        REAL[other] = REAL[i] - re;
+        IMAGINARY[other] = IMAGINARY[i] - im;
         REAL[i] += re;
         IMAGINARY[i] += im;
       }

@@ -73,8 +73,11 @@ function marked(text, ranges) {
   const edges = [...new Set([0, text.length, ...ranges.flatMap((one) => [one.start, one.end])])].sort((a, b) => a - b);
   const pieces = [];
   const open = [...ranges].sort((a, b) => a.start - b.start);
+  let [next, held] = [0, []];
   for (let i = 0; i + 1 < edges.length; i++) {
-    const names = open.filter((one) => one.start <= edges[i] && one.end > edges[i]).map((one) => one.name);
+    while (next < open.length && open[next].start <= edges[i]) held.push(open[next++]);
+    held = held.filter((one) => one.end > edges[i]);
+    const names = held.map((one) => one.name);
     const piece = text.slice(edges[i], edges[i + 1]);
     pieces.push(names.length ? make("mark", [...new Set(names)].join(" "), piece) : piece);
   }
