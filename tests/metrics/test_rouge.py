@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer
 
 from audiocapbench.errors import MetricError
 from audiocapbench.metrics.align import rouge_l
@@ -17,6 +16,8 @@ free_captions = st.text(max_size=30)
 
 
 def assert_equals_rouge_score(predictions: list[str], references: list[list[str]]) -> None:
+    from rouge_score.rouge_scorer import RougeScorer  # with NLTK, which takes its second
+
     scorer = RougeScorer(["rougeL"], use_stemmer=True)
     wanted = [
         max(scorer.score(reference, prediction)["rougeL"].fmeasure for reference in own)

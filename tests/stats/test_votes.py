@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 from audiocapbench.stats.votes import Strengths, Vote, strengths
 
@@ -64,6 +63,8 @@ def test_strengths_are_those_that_agresti_prints() -> None:
 
 
 def test_ties_are_davidsons_and_two_models_have_their_plain_shares() -> None:
+    from scipy import optimize
+
     votes = drawn(1, [0.0, 0.4, 1.2], 8, 30, 40)
     at = [(int(one.first[1]), int(one.second[1]), one.preferred) for one in votes]
 
