@@ -56,6 +56,7 @@ HIDE = [
     *("in the background", "with background noise", "followed by more sounds", "is heard nearby"),
     *("loudly and continuously", "nearby", "on and off", "and so on", ", in the distance"),
     *("can be heard in the background", "during the recording", "again and again", "at the end"),
+    *("later", "again later", "soon", "once", "twice", "meanwhile", "still", "afterwards"),
 ]
 
 
@@ -67,6 +68,19 @@ def test_what_is_put_behind_a_cut_does_not_hide_it(text: str, hidden: str) -> No
     assert breaks_off(made)
     assert load_detector().error_probabilities([made]).tolist() == [1.0]
     assert not breaks_off(whole.removeprefix(", "))
+
+
+@pytest.mark.parametrize("joint", ["and", "then", "as", "with", "while", "followed by", "and a"])
+@pytest.mark.parametrize("adverb", ["later", "too", "soon", "loudly", "again later"])
+def test_an_adverb_alone_completes_no_clause(joint: str, adverb: str) -> None:
+    assert breaks_off(f"a baker kneads dough {joint} {adverb}")
+    assert not breaks_off(f"a baker kneads dough {joint.removesuffix(' a')} an oven ticks {adverb}")
+
+
+@pytest.mark.parametrize("named", ["audio", "object", "activity", "deep area", "continues", "out"])
+def test_what_could_be_said_of_anything_completes_no_clause(named: str) -> None:
+    assert breaks_off(f"a baker kneads dough and a {named}")
+    assert not breaks_off(f"a baker kneads dough and an oven {named}")
 
 
 @pytest.mark.parametrize(
@@ -101,6 +115,8 @@ def test_a_clause_that_names_a_noise_alone_ends_nothing(noise: str) -> None:
             "a can is opened and a can is crushed",
         ),
         *("a dog barks with background noise", "wind and a lively and cheerful family", "", "None"),
+        *("a choir hums as time goes on", "a saw starts and stops", "a gong with a long reverb"),
+        *("a gate creaks quickly and loudly", "again and again", "steps near and far", "as well"),
     ],
 )
 def test_what_ends_as_people_end_it_breaks_not_off(text: str) -> None:
@@ -316,7 +332,7 @@ def test_an_empty_prediction_scores_zero_and_is_counted() -> None:
 def test_the_signature_tells_encoder_detector_and_weight() -> None:
     signature = str(fluent_similarity(["a"], [["a"]]).signature)
     expected = f"encoder:{load('caption2vec').name}|refs:mean|detector:{load_detector().name}"
-    assert f"{expected}|weight:{ERROR_WEIGHT:g}|excess:{EXCESS_WEIGHT:g}|protocol:7" in signature
+    assert f"{expected}|weight:{ERROR_WEIGHT:g}|excess:{EXCESS_WEIGHT:g}|protocol:8" in signature
     assert f"detector:{load_detector().name}|" in str(fluency(["a"]).signature)
 
 

@@ -174,6 +174,17 @@ def test_contrasted_a_caption_of_few_words_gains_nothing_by_more(affix: str) -> 
     assert after < before + 0.001
 
 
+@pytest.mark.parametrize(
+    "affix", "later|again|surface|thud|more|noise|outside|stops|, quietly|. Clash".split("|")
+)
+def test_contrasted_no_word_behind_all_captions_is_for_nothing(affix: str) -> None:
+    """What stands last has to fit its clip, so that nobody completes by it what others cut off."""
+    honest = [f"Rain falls and a {one}." for one in SOUNDS for _ in WHERE]
+    told = [f"{one[:-1]}{' ' * affix[0].isalpha()}{affix}." for one in honest]
+    before, after = (compute(["preference"], one, WAYS)[0].samples for one in (honest, told))
+    assert (before - after).mean() > 0.003
+
+
 def test_contrasted_the_order_of_rows_and_of_references_counts_nothing() -> None:
     clips = [(*own, f"{own[0]} for {seconds} seconds") for own in WAYS for seconds in range(2, 12)]
     said = [f"A {one} outside" for one in SOUNDS for _ in range(len(clips) // len(SOUNDS))]

@@ -33,7 +33,7 @@ def test_no_attack_beats_the_honest_caption(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("view", "most"), [("long", 0.005), ("short", 0)])
+@pytest.mark.parametrize(("view", "most"), [("long", 0.007), ("short", 0)])
 def test_nor_does_one_on_captions_of_mecat(shared: Path, view: str, most: float) -> None:
     lines = (shared / "mecat/caption_test/0M0.jsonl").read_text("utf-8").splitlines()
     captions = {clip: own[view] for line in lines for clip, own in json.loads(line).items()}

@@ -18,10 +18,14 @@ _LAYERS = 24
 _REMEMBERED, _LONGEST_REMEMBERED = 20_000, 2_000
 _FILE = ("audiocapbench.metrics", "text.toml")
 _FORMS = patterns(*_FILE)
-_ALIKE = {ord(one): mark for mark, every in read_lists(*_FILE)["alike"].items() for one in every}
+_ALIKE, _LOOKALIKE = (
+    {ord(one): mark for mark, every in read_lists(*_FILE)[name].items() for one in every}
+    for name in ("alike", "looks")
+)
+_LOOKS, _LATIN = frozenset(map(chr, _LOOKALIKE)), "\u02ff"  # the last of its letters
 _QUOTES, _EMPHASIS = frozenset("\"'"), frozenset("*_~")
 _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_FINAL = " .,;:!?|/\\=–—-•→"
+_FINAL = " .,;:!?|/\\=–—-•→^#@&+§"
 # The bytes that letters of Latin-1 and Windows, in any case, stand for behind the first of a sign.
 _BYTES = {
     bytes([one]).decode(code, "replace").casefold(): one
@@ -65,12 +69,15 @@ def _plain(text: str) -> str:
 def _clean(text: str) -> str:
     """One layer less of what stands around the words."""
     # Half of a surrogate pair says nothing.
-    text = unescape(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text = unescape(unescape(text)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     text = text.replace("\ufffd", " ")
     while not text.isascii() and (read := _FORMS["misread"].sub(_read_again, text)) != text:
         text = read
     text = _FORMS["written"].sub("", text)
     text = normalize("NFKC", normalize("NFKC", text.translate(_ALIKE)).upper().casefold())
+    odd = {one for one in text if one > _LATIN and one.isalnum()}
+    if odd <= _LOOKS and _FORMS["word"].search("".join(filter(str.isascii, text))):
+        text = text.translate(_LOOKALIKE)
     text = _FORMS["control"].sub(" ", _FORMS["unseen"].sub("", text.translate(_ALIKE)))
     if _FORMS["cell"].fullmatch(text):
         text = text[1:-1].replace('""', '"')
@@ -78,9 +85,11 @@ def _clean(text: str) -> str:
     text = _FORMS["heading"].sub(r"\1", _FORMS["tag"].sub(" ", text))
     text = _FORMS["fence"].sub(" ", " ".join(text.split()))
     text = text if " " in text else unquote(_FORMS["joined"].sub(" ", text))
+    if linked := _FORMS["chain"].fullmatch(text):
+        text = text.replace(linked[1], " ")
     text = _FORMS["bytes"].sub(lambda one: unquote(one[0].replace("=", "%")), text)
     text = _FORMS["coded"].sub(lambda one: chr(int(one[one.lastindex or 0], 16)), text)
-    text = _FORMS["link"].sub(r"\1", text)
+    text = _FORMS["link"].sub(lambda one: one[1] or one[2], text)
     # One that closes nothing is an apostrophe too.
     marked = _FORMS["opening"].search(text)
     text = _FORMS["apostrophe"].sub("'", text) if marked else text.replace("`", "'")

@@ -40,6 +40,7 @@ class Across(NamedTuple):
 
     supported: FloatArray  # the weight of what it says, each word once, and a clip supports
     completeness: FloatArray  # the share of a clip's demands that it meets
+    last: FloatArray  # the support of what its last word says
 
 
 def heaviest(things: IntArray, weights: Weights) -> tuple[IntArray, Weights]:
@@ -116,7 +117,10 @@ class ClipSet:
         said_once = zip(owners.tolist(), [(e.word, e.kind) for e in every], strict=True)
         last = {word: place for place, word in enumerate(said_once)}
         once = np.fromiter(last.values(), np.int64)
-        weights = _KIND_WEIGHTS[kinds[once]] * self._support(words)[rows[once]]
+        support, of_last = self._support(words)[rows], np.zeros(count)
+        ends = np.flatnonzero([one.ends_on is not None for one in captions])
+        of_last[ends] = support[starts[ends + 1] - 1]
+        weights = _KIND_WEIGHTS[kinds[once]] * support[once]
         supported = np.bincount(owners[once], weights, minlength=count).astype(np.float64)
         near = self._vocabulary.between(words, self._asked)
         near = np.where(near < MATCHED, 0, near)
@@ -133,7 +137,7 @@ class ClipSet:
             if self._quotes:
                 stems = {stem(one.word) for one in caption.elements if not one.denied}
                 met[place] += sum(self._quotes.get(one, 0.0) for one in stems)
-        return Across(supported, np.minimum(met, 1))
+        return Across(supported, np.minimum(met, 1), of_last)
 
     def _support(self, words: IntArray) -> Weights:
         """The mean support of each word by a clip."""

@@ -23,7 +23,7 @@ from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.fluency.detector import breaks_off, excess_length, load_detector, longest
 from audiocapbench.metrics.porter import stem
 
-RULES = 8  # goes up whenever a score can change
+RULES = 9  # goes up whenever a score can change
 _WORDS_KEPT = 50_000
 _REFERENCES_KEPT = 20_000
 _AT_ONCE = 4_096
@@ -61,6 +61,7 @@ class ElementScores(NamedTuple):
     references: ReferenceElements
     met: float = 0.0  # the share of the demands that it meets, whatever its form
     supported: float = 0.0  # the weight of what references support, each word once
+    last: float = 0.0  # the support of what its last word says
     matches: Matches | None = None
     remark: str = ""  # why nothing matched
 
@@ -179,10 +180,11 @@ class ElementComparer:
             scores, met = dict.fromkeys(self.dimensions, value), value / 10
             results.append(ElementScores(scores, *reading, met, supported=met, remark=remark))
         matched = match(cases, self._vocabulary)
-        return [one if one.remark else _scored(one, next(matched)) for one in results]
+        ends = (caption.ends_on for caption, *_ in cases)
+        return [one if one.remark else _scored(one, next(matched), next(ends)) for one in results]
 
 
-def _scored(result: ElementScores, matches: Matches) -> ElementScores:
+def _scored(result: ElementScores, matches: Matches, end: Element | None) -> ElementScores:
     claims, covers, (agreed, turned, unstated) = matches
     references = result.references
     total, met = sum([c.weight for c in claims]), sum([c.weight * c.support for c in claims])
@@ -222,7 +224,9 @@ def _scored(result: ElementScores, matches: Matches) -> ElementScores:
         word = claim.element.word, claim.element.kind
         supported[word] = max(supported.get(word, 0.0), claim.weight * claim.support)
     once = sum(supported.values())
-    return result._replace(scores=scores, met=completeness, supported=once, matches=matches)
+    last = next((c.support for c in reversed(claims) if c.element == end), 0.0)
+    made = result._replace(scores=scores, met=completeness, matches=matches)
+    return made._replace(supported=once, last=last)
 
 
 def _is_named(claim: Claim) -> bool:

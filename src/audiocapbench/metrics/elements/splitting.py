@@ -120,6 +120,7 @@ class ParsedCaption(NamedTuple):
     elements: tuple[Element, ...]  # in reading order, quoted words last
     ordered: bool
     affirmed: tuple[Element, ...]  # what is there, and neither vague nor quoted
+    ends_on: Element | None  # what the very last word says is there, if it says that at all
 
 
 # Captions share most of their elements: one object for all of them is less to make and to keep.
@@ -182,7 +183,9 @@ def _split(text: str) -> ParsedCaption:
     ]
     elements = (*read, *said)
     affirmed = tuple([one for one in elements if one.kind < _VAGUE and not one.denied])
-    return ParsedCaption(elements, ordered, affirmed)
+    word = next((token for token in reversed(tokens) if token[0].isalnum()), "")
+    is_last = bool(affirmed and read and read[-1] is affirmed[-1] and read[-1].word == word)
+    return ParsedCaption(elements, ordered, affirmed, affirmed[-1] if is_last else None)
 
 
 @lru_cache(maxsize=100_000)

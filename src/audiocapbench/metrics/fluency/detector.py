@@ -64,12 +64,14 @@ _JOINTS, _SHORT_JOINTS, _NO_JOINTS = (
     word_set(*_LISTS, name) for name in ("joints", "short_joints", "no_joints")
 )
 _SHORTEST_JOINED, _LONGEST_WORD = 6, 40
-_OPEN, _ARTICLES, _NO_NOUN, _ADVERBS, _BEGINS, _PLACES, _EMPTY = (
-    word_set(*_LISTS, name) for name in "open articles no_noun adverbs begins places empty".split()
+_OPEN, _ARTICLES, _NO_NOUN, _ADVERBS, _BEGINS, _JOINS, _PLACES, _NAMING = (
+    word_set(*_LISTS, name)
+    for name in "open articles no_noun adverbs begins joins places naming".split()
 )
 _OPEN_PAIRS: frozenset[str] = frozenset(read_lists(*_LISTS)["open_pairs"])
-_ATTRIBUTES = word_set("audiocapbench.metrics.elements", "words.toml", "attributes")
-_SAY_NOTHING = (_MARKS | _EMPTY | _ATTRIBUTES) - {"can"}
+_ELEMENTS = ("audiocapbench.metrics.elements", "words.toml")
+_PASSED_OVER = (word_set(*_ELEMENTS, kind) for kind in ("attributes", "stop", "vague"))
+_SAY_NOTHING = (_MARKS | _ADVERBS).union(*_PASSED_OVER) - _NAMING
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -169,19 +171,23 @@ def breaks_off(caption: str) -> bool:
 
 def _hides_its_end(sentence: Sequence[str]) -> bool:
     """Whether an article has no noun ("and then the in the background"), or a clause at the end
-    that began with one names nothing ("and a noise")."""
-    article = joint = waits = False
+    that began with one names nothing ("and a noise"), or is an adverb alone ("and later")."""
+    article = joint = joins = waits = bare = False
     for place, word in enumerate(sentence):
         is_lost = word in _NO_NOUN or (waits and word == "while")
         if article and (is_lost or sentence[place : place + 2] == ("can", "be")):
             return True
         article = word in _ARTICLES or (article and word in _ADVERBS)
-        if joint and (word in _ARTICLES or word in _PLACES):
+        if joint and word in _PLACES:
             waits = True
         elif word not in _SAY_NOTHING:
             waits = False
+        bare = (bare or joins) and (word in _ADVERBS or word in _ARTICLES)
+        before = sentence[place - 1] if place else START
+        is_second = before in _ADVERBS or before.endswith("ly")  # "again and again"
         joint = word in _BEGINS or (joint and (word in _ADVERBS or word == "by"))
-    return article or waits
+        joins = (word in _JOINS and not is_second) or (joint and word == "by")
+    return article or waits or bare
 
 
 def mean_by_owner(
@@ -198,7 +204,7 @@ def load_detector() -> FluencyDetector:
     what = "The fluency detector's weights"
     with shipped_weights("fluency", "weights.npz", what) as (name, held):
         detector = FluencyDetector(
-            name=f"hashed@{name}+joints+ends",
+            name=f"hashed@{name}+joints+joins",
             buckets=held["buckets"],
             step=float(held["step"]),
             repetition=held["repetition"].astype(np.float64),
@@ -215,7 +221,7 @@ def fluency(predictions: Sequence[str], _references: object = None) -> MetricRes
     check_texts(predictions, "The fluency detector")
     detector = load_detector()
     samples = 1 - detector.error_probabilities(list(map(plain, predictions)))
-    signature = sign("fluency", protocol=5, detector=detector.name)
+    signature = sign("fluency", protocol=6, detector=detector.name)
     return MetricResult.of_means("fluency", signature, samples)
 
 
@@ -241,7 +247,7 @@ def fluent_similarity(
     lost += EXCESS_WEIGHT * np.array([excess_length(*one) for one in both], dtype=np.float64)
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
     weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
-    signature = sign("fluent_similarity", protocol=7, **fields, **weights)
+    signature = sign("fluent_similarity", protocol=8, **fields, **weights)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
 
 

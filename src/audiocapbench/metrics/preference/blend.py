@@ -38,6 +38,9 @@ leaves. Similarity, where there is one, is cut by ``length`` and stands in its p
 
 _SENTENCES = "minilm"
 _HAVE_CONTRAST = (DEFAULT, _SENTENCES)  # have weights for captions that are held to others of a set
+# The share of an ending that its last word has to earn, and by how much it fits its clip better
+# than others that does: a word that is put behind a caption and says nothing of it costs that.
+_LAST_SHARE, _FITS = 0.2, 0.5
 _comparer = cache(ElementComparer)
 
 
@@ -92,7 +95,7 @@ def preference(
     detector, ears = load_detector().name, sorted((heard or {}).items())
     how: dict[str, str | int] = {"references": "none", "blend": "", "detector": detector}
     if references is None:
-        kind, protocol, found = "none", 5, {"fluency": fluency(predictions).samples}
+        kind, protocol, found = "none", 6, {"fluency": fluency(predictions).samples}
     else:
         model = load(encoder) if isinstance(encoder, str) else encoder
         static, protocol = read_by(model)
@@ -142,12 +145,12 @@ def features(
         (
             *(*one.scores.values(), one.error, not one.unfinished, one.excess),
             *(one.met, one.supported, one.references.amount or 1.0),
-            *(one.length, one.wholeness(SURELY_BROKEN)),
+            *(one.length, one.wholeness(SURELY_BROKEN), one.last),
         )
         for one in comparer.compare(list(distinct))
     ]
     accuracy, completeness, faithfulness, error, finished, excess, met, supported, amount, *kept = (
-        np.array(rows, dtype=np.float64).reshape(-1, 11).T
+        np.array(rows, dtype=np.float64).reshape(-1, 12).T
     )
     said = np.array(list(map(bool, texts)), dtype=np.float64)
     found = {"ending": said * finished, "length": said / (1 + excess)}
@@ -155,11 +158,14 @@ def features(
         cosines = np.maximum(mean_cosines(texts, held_to, encoder), 0)
         found["similarity"] = cosines * found["length"] if contrast else cosines
     if contrast:
-        both = {"supported": supported, "completeness": met}
-        less, (length, whole) = take_off_others(both, texts, held_to, comparer), kept
+        length, whole, last = kept
+        own = {"supported": supported, "completeness": met, "last": last}
+        less = take_off_others(own, texts, held_to, comparer)
         found["said"] = np.minimum(less["supported"] / amount, 1) * length
         found["completeness"] = less["completeness"] * length
         found["form"] = said * whole * length
+        fits = np.clip(less["last"] / _FITS, 0, 1)
+        found["ending"] *= 1 - _LAST_SHARE * (1 - fits)
     else:
         found["coverage"] = covered_shares(texts, held_to, static)
         found["accuracy"], found["completeness"] = accuracy / 10, completeness / 10
