@@ -265,6 +265,25 @@ def test_processes_read_as_we_do_and_in_order(tmp_path: Path) -> None:
                 np.testing.assert_array_equal(found, ours)
 
 
+def test_clips_that_are_read_together_come_as_one_tensor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [tmp_path / f"{number}.wav" for number in range(24)]
+    for number, path in enumerate(paths):
+        write_tone(path, 200 + number, 0.1 + number / 1000)
+    fetched, received = list[int](), embedding._SoundFiles.received
+
+    def counted(files: Any, clips: Any, flat: Any, told: Any) -> Any:
+        fetched.append(flat.nbytes)
+        return received(files, clips, flat, told)
+
+    monkeypatch.setattr(embedding._SoundFiles, "received", counted)
+    theirs = [found for _, found in read_by_processes(hashed(paths), RATE)]
+    assert len(fetched) == 3
+    for path, found in zip(paths, theirs, strict=True):
+        np.testing.assert_array_equal(found, read_sound(path, RATE))
+
+
 def test_a_clip_that_is_too_long_for_processes_is_read_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,7 +35,8 @@ _LARGEST_BATCH = 1024
 _BLOCK, _BLOCK_WITHOUT_GPU = 512, 64
 
 _TOGETHER, _TOGETHER_BYTES = 8, 1 << 24
-_LONGEST_SENT = 1 << 26
+_LONGEST_SENT, _ALIGNED = 1 << 26, 8
+_SWITCH_S = 1e-4
 _SHARED = Path("/dev/shm")  # noqa: S108
 # What a DataLoader raises where a process ends, before or while its tensors are fetched from it.
 _DIED = (RuntimeError, OSError, EOFError)
@@ -131,9 +132,8 @@ def read_by_processes(
     left, files = groups(), _SoundFiles(rate, resamples=resamples)
     while True:
         try:
-            for sounds in _loaded(left, files, processes):
-                for clip, sent in zip(waiting.popleft(), sounds, strict=True):
-                    yield clip, files.received(clip, sent)
+            for sent in _loaded(left, files, processes):
+                yield from files.received(waiting.popleft(), *sent)
             return
         except _DIED as error:
             if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
@@ -141,38 +141,58 @@ def read_by_processes(
         while waiting:
             for clip in waiting.popleft():
                 try:
-                    [[sent]] = _loaded([[clip]], files, 1)
-                    yield clip, files.received(clip, sent)
+                    [sent] = _loaded([[clip]], files, 1)
+                    yield from files.received([clip], *sent)
                 except _DIED:
                     died = "the process that decoded it died; export it again"
                     yield clip, AudioError(f"{clip.path}: {died}")
 
 
 class _SoundFiles:
-    """Files as a DataLoader's processes read them at a rate: tensors, or the words of an error."""
+    """Files as a DataLoader's processes read them at a rate, and send them."""
 
     def __init__(self, rate: int, *, resamples: bool) -> None:
         self._rate, self._resamples = rate, resamples
 
     def __getitem__(self, clip: ClipFile) -> Any:
-        import torch
-
         if clip.size > _LONGEST_SENT:
             return None  # several of these would not fit into memory
         sound = read_sound(clip.path, self._rate, resamples=self._resamples)
-        if isinstance(sound, Recorded):
-            return torch.from_numpy(sound.frames), sound.source
-        return str(sound) if isinstance(sound, AudioError) else torch.from_numpy(sound)
+        return str(sound) if isinstance(sound, AudioError) else sound
 
-    def received(self, clip: ClipFile, sent: Any) -> Sound | AudioError:
-        if sent is None:
-            return read_sound(clip.path, self._rate, resamples=self._resamples)
-        if isinstance(sent, str):
-            return AudioError(sent)
-        if isinstance(sent, (list, tuple)):
-            return Recorded(sent[0].numpy(), sent[1], self._rate)
-        sound: Sound = sent.numpy()
-        return sound
+    def packed(self, sounds: list[Any]) -> tuple[Any, list[Any]]:
+        """The samples of all as one tensor, as each that is sent takes a connection of its own, and
+        of each clip how they lie there; or None, or the words of an error."""
+        import torch
+
+        told, parts, size = list[Any](), list[tuple[int, Any]](), 0
+        for sound in sounds:
+            if sound is None or isinstance(sound, str):
+                told.append(sound)
+                continue
+            frames, source = sound, None
+            if isinstance(sound, Recorded):
+                frames, source = sound.frames, sound.source
+            told.append((size, frames.dtype.str, frames.shape, source))
+            parts.append((size, frames))
+            size += frames.nbytes + -frames.nbytes % _ALIGNED
+        flat = np.empty(size, np.uint8)
+        for at, frames in parts:
+            np.ndarray(frames.shape, frames.dtype, flat, at)[:] = frames
+        return torch.from_numpy(flat), told
+
+    def received(
+        self, clips: Sequence[ClipFile], flat: Any, told: Sequence[Any]
+    ) -> Iterator[tuple[ClipFile, Sound | AudioError]]:
+        for clip, one in zip(clips, told, strict=True):
+            if one is None:
+                yield clip, read_sound(clip.path, self._rate, resamples=self._resamples)
+            elif isinstance(one, str):
+                yield clip, AudioError(one)
+            else:
+                at, kind, shape, source = one
+                frames: Any = np.ndarray(tuple(shape), kind, flat.numpy(), at)
+                yield clip, frames if source is None else Recorded(frames, source, self._rate)
 
 
 def _loaded(
@@ -181,7 +201,9 @@ def _loaded(
     import torch
     from torch.utils.data import DataLoader
 
-    sampling: Any = {"dataset": files, "batch_sampler": groups, "collate_fn": list}
+    sampling: Any = {"dataset": files, "batch_sampler": groups, "collate_fn": files.packed}
+    # Who fetches a tensor waits for a thread of the process that is reading the next ones.
+    sampling["worker_init_fn"] = lambda _: sys.setswitchinterval(_SWITCH_S)
     loader: Any = DataLoader(
         **sampling, num_workers=processes, pin_memory=torch.cuda.is_available()
     )
