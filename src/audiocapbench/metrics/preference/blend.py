@@ -38,9 +38,9 @@ leaves. Similarity, where there is one, is cut by ``length`` and stands in its p
 
 _SENTENCES = "minilm"
 _HAVE_CONTRAST = (DEFAULT, _SENTENCES)  # have weights for captions that are held to others of a set
-# The share of an ending that its last word has to earn, and by how much it fits its clip better
-# than others that does: a word that is put behind a caption and says nothing of it costs that.
-_LAST_SHARE, _FITS = 0.2, 0.5
+# The share of an ending that its last word earns, as far as it fits its clip better than others:
+# whatever stands behind all captions earns nothing.
+_LAST_SHARE = 0.2
 _comparer = cache(ElementComparer)
 
 
@@ -164,8 +164,7 @@ def features(
         found["said"] = np.minimum(less["supported"] / amount, 1) * length
         found["completeness"] = less["completeness"] * length
         found["form"] = said * whole * length
-        fits = np.clip(less["last"] / _FITS, 0, 1)
-        found["ending"] *= 1 - _LAST_SHARE * (1 - fits)
+        found["ending"] *= 1 - _LAST_SHARE * (1 - less["last"])
     else:
         found["coverage"] = covered_shares(texts, held_to, static)
         found["accuracy"], found["completeness"] = accuracy / 10, completeness / 10
