@@ -4,10 +4,10 @@
     python tools/caption_centres.py measure DATA [--held FILE …]
 
 DATA has mecat/, audiocaps/, clotho/ and musiccaps/, as published. Of MECAT's clips and of the rows
-of the others every second, by a hash, makes the centres, every fourth of the clips the weights;
-the rest measures how many are lost. The
-file holds no caption: 1,024 vectors that 5 rounds of k-means end at, 8 bits a number. A file of
-held-out texts has one a line, and the class of those that follow after "# ".
+of the others every second, by a hash, makes the centres and maps, every fourth of the clips the
+weights; the rest measures how many are lost. The file holds no caption: 1,024 vectors that 5
+rounds of k-means end at, 8 bits a number. A file of held-out texts has one a line, and the class of
+those that follow after "# ".
 """
 
 import argparse
@@ -23,7 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.annotate.check import parts_of
 from audiocapbench.annotate.experts import plain_words
+from audiocapbench.annotate.merge import QUESTIONS
 from audiocapbench.annotate.rules import (
     NO_CAPTION,
     ClipCase,
@@ -31,9 +33,17 @@ from audiocapbench.annotate.rules import (
     no_caption,
     own_words,
     signs,
+    wording,
 )
 from audiocapbench.annotate.stage import NONE, Annotation
 from audiocapbench.metrics.encoders import load
+from audiocapbench.metrics.encoders.places import (
+    ANSWER,
+    PLACES,
+    Parts,
+    coherence_signs,
+    learned,
+)
 from audiocapbench.metrics.fluency.detector import hash_words
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.stats.shares import clopper_pearson
@@ -47,9 +57,14 @@ ROWS = {
     "clotho": ("evaluation_captions.csv", "raw_text"),
     "musiccaps": ("musiccaps-public.csv", "caption"),
 }
-FALSE = {"wording": 0.0004, "answer": 0.001}
-"""The share of good texts of each kind that may be lost."""
-WEIGHTS, TAUGHT, PLANTED = 7, 700, 3
+FALSE: dict[str, tuple[float, ...]] = {
+    "wording": (0.0002, 0.0002),
+    "answer": (0.0004, 0.0004),
+    "part": (0.005, 0.002, 0.002, 0.001, 0.001, 0.001, 0.002, 0.002, 0.0005, 0.0001),
+}
+"""The share of good texts, and of parts of each kind, that may be lost."""
+PLANTED, COHORTS = 3, (6, 10, 20, 32)
+MAPPED, STEPS, CLIPS, LEAST_CLIPS, RATE = 64, 800, 256, 30, 3e-3
 PARTS = ("centres", "weights", "centres", "held")
 Floats = NDArray[np.float32]
 Signs = defaultdict[str, list[Floats]]
@@ -113,65 +128,177 @@ def make(data: Path) -> None:
     hashes, places = np.unique(hash_words(list(counts)), return_index=True)
     logs = np.log(np.array(list(counts.values()))[places] / len(texts)).astype(np.float16)
     made: dict[str, Any] = {"centres": rounded, "words": hashes, "logs": logs}
-    made |= dict.fromkeys(FALSE, np.zeros(WEIGHTS, np.float32))
-    # The weights are learned with what was made so far.
+    made |= maps(list(annotations(data, "centres")))
+    # Weights are learned with what was made so far.
+    for learn in (weights, coherence):
+        np.savez_compressed(FILE, **made)
+        learned.cache_clear()
+        made |= learn(data)
     np.savez_compressed(FILE, **made)
-    np.savez_compressed(FILE, **made | weights(data))
+
+
+def maps(cases: list[ClipCase]) -> dict[str, NDArray[Any]]:
+    """A linear map of each place of an annotation: there texts of one clip are near each other.
+
+    They are nearer to some other views and answers of it, by lot, than to those of others of its
+    domain.
+    """
+    import torch
+    from torch.nn.functional import cross_entropy, normalize
+
+    torch.manual_seed(0)
+    size = len(PLACES)
+    texts: list[tuple[int, int, int, str]] = []
+    for clip, case in enumerate(cases):
+        for view, own in case.annotation.heard().items():
+            at = PLACES.index(view)
+            texts += [(at, clip, number, one) for number, one in enumerate(own)]
+        for number, one in enumerate(case.annotation.questions[:QUESTIONS]):
+            both = f"{one['question']} {one['answer']}"
+            texts += [(size - 2, clip, number, both), (size - 1, clip, number, one["answer"])]
+    at, clips, number = (torch.tensor([one[n] for one in texts]) for n in range(3))
+    vectors = torch.tensor(load("caption2vec").encode([own_words(one[3]) for one in texts]))
+    means = torch.stack([vectors[at == place].mean(0) for place in range(size)])
+    told = torch.zeros(size, len(cases), QUESTIONS, vectors.shape[1])
+    told[at, clips, number] = vectors - means[at]
+    counts = torch.zeros(size, len(cases), dtype=torch.long)
+    counts.index_put_((at, clips), torch.ones(len(at), dtype=torch.long), accumulate=True)
+    shared = torch.nn.Parameter(torch.randn(vectors.shape[1], MAPPED) / 16)
+    apart = torch.nn.Parameter(torch.zeros(size, vectors.shape[1], MAPPED))
+    shifts = torch.nn.Parameter(torch.zeros(size, MAPPED))
+    scale = torch.nn.Parameter(torch.tensor(2.5))
+    decays = {shared: 1e-3, apart: 0.05, shifts: 0.0, scale: 0.0}
+    groups = [{"params": [one], "weight_decay": decay} for one, decay in decays.items()]
+    tuned = torch.optim.AdamW(groups, lr=RATE)
+    domains = [
+        torch.tensor([n for n, case in enumerate(cases) if case.domain == domain])
+        for domain in sorted({case.domain for case in cases})
+    ]
+    often = torch.tensor([len(one) ** 0.7 for one in domains])
+    for step in range(STEPS):
+        for group in tuned.param_groups:
+            group["lr"] = RATE * (1 - step / STEPS)
+        pool = domains[int(torch.multinomial(often, 1))]
+        drawn = pool[torch.randperm(len(pool))[:CLIPS]]
+        pick = (torch.rand(size, len(drawn)) * counts[:, drawn].clamp(min=1)).long()
+        there = counts[:, drawn] > 0
+        own = told[torch.arange(size)[:, None], drawn, pick]
+        own = torch.einsum("pcv,pvm->pcm", own, shared + apart) + shifts[:, None]
+        own, losses = normalize(own, dim=-1) * there[..., None], []
+        for place in range(size):
+            used = torch.rand(size) < 0.5
+            used[[place, *(range(size - 2, size) if place >= size - 2 else ())]] = False
+            rest = (own * used[:, None, None]).sum(0)
+            good = there[place] & (rest.norm(dim=1) > 0)
+            if good.sum() > LEAST_CLIPS:
+                like = own[place][good] @ normalize(rest[good], dim=-1).T * scale.exp()
+                losses += [cross_entropy(one, torch.arange(len(like))) for one in (like, like.T)]
+        if losses:
+            tuned.zero_grad()
+            torch.stack(losses).mean().backward()
+            tuned.step()
+    with torch.no_grad():
+        mapped = shared + apart
+        moved = shifts - torch.einsum("pv,pvm->pm", means, mapped)
+        unit_of = mapped.abs().max() / LARGEST
+        rounded = torch.round(mapped / unit_of).to(torch.int8).numpy()
+        return {"maps": rounded, "shifts": (moved / unit_of).numpy()}
 
 
 def weights(data: Path) -> dict[str, Floats]:
-    """Weights of what tells texts of ours that are no captions, put into annotations, from these.
+    """Weights of what tells texts that do not belong from those that do.
 
-    Each is compared with those of other kinds alone: what is caught is to be of kinds never seen.
+    These are texts of ours that are no captions, each compared with those of other kinds alone, as
+    what is caught is to be of kinds never seen; and texts of other clips of the domain.
     """
-    draw, good, bad = random.Random(1), Signs(list), Signs(list)
-    some = draw.sample(list(annotations(data, "weights")), TAUGHT)
+    draw, good, bad, other = random.Random(1), Signs(list), Signs(list), Signs(list)
+    some = list(annotations(data, "weights"))
     asked = [case for case in some if case.annotation.questions]
+    domains = {case.domain: [one for one in some if one.domain == case.domain] for case in some}
     for case in some:
-        views = case.annotation.heard()
+        views, pairs = case.annotation.heard(), case.annotation.questions
+        strange = draw.choice(domains[case.domain]).annotation
         good["wording"] += [of_wording(views, view, at) for view in views for at in range(3)]
-        good["answer"] += [
-            of_answer(views, one["question"], one["answer"]) for one in case.annotation.questions
-        ]
+        good["answer"] += [of_answer(views, one) for one in pairs]
+        for view in views.keys() & strange.heard().keys():
+            other["wording"].append(of_wording(views, view, 0, strange.captions[view][1]))
+        for one, theirs in zip(pairs, strange.questions, strict=False):
+            other["answer"].append(of_answer(views, one | {"answer": theirs["answer"]}))
     lists = read_lists("audiocapbench.annotate", "no_captions.toml")
     planted = [(kind, text) for kind, own in lists.items() for text in own.splitlines() if text]
     for kind, text in planted * PLANTED:
         if kind != "captions":
-            views = dict(draw.choice(some).annotation.heard())
+            views = draw.choice(some).annotation.heard()
             view, at = draw.choice(list(views)), draw.randrange(3)
-            views[view] = [text if n == at else one for n, one in enumerate(views[view])]
-            bad["wording"].append(of_wording(views, view, at, kind))
+            bad["wording"].append(of_wording(views, view, at, text, kind))
             case = draw.choice(asked)
-            question = draw.choice(case.annotation.questions)["question"]
-            bad["answer"].append(of_answer(case.annotation.heard(), question, text, kind))
-    return {part: fitted(np.array(good[part]), np.array(bad[part]), part) for part in FALSE}
+            one = draw.choice(case.annotation.questions) | {"answer": text}
+            views = case.annotation.heard()
+            bad["answer"].append(of_answer(views, one, kind))
+    return {
+        part: np.array(
+            [
+                fitted(good[part], own[part], lost, part)
+                for own, lost in zip((bad, other), FALSE[part], strict=True)
+            ]
+        )
+        for part in ("wording", "answer")
+    }
 
 
-def of_wording(views: dict[str, list[str]], view: str, at: int, kind: str = "") -> Floats:
-    rest = [one for other, own in views.items() if other != view for one in own]
-    text, near = views[view][at], views[view][:at] + views[view][at + 1 :]
-    return signs(text, near, rest, no_caption(text, kind)[0])
+def of_wording(
+    views: dict[str, list[str]], view: str, at: int, text: str = "", kind: str = ""
+) -> Floats:
+    """The signs of a wording, or of a text in its place."""
+    own, rest = views[view], {other: one for other, one in views.items() if other != view}
+    text = text or own[at]
+    return signs(text, view, own[:at] + own[at + 1 :], rest, no_caption(text, kind)[0])
 
 
-def of_answer(views: dict[str, list[str]], question: str, answer: str, kind: str = "") -> Floats:
-    every = [one for own in views.values() for one in own]
-    return signs(answer, [question], every, no_caption(answer, kind)[0])
+def of_answer(views: dict[str, list[str]], asked: dict[str, str], kind: str = "") -> Floats:
+    answer = asked["answer"]
+    return signs(answer, ANSWER, [asked["question"]], views, no_caption(answer, kind)[0])
 
 
-def fitted(good: Floats, bad: Floats, part: str) -> Floats:
+def coherence(data: Path) -> dict[str, Floats]:
+    """Weights of what tells parts of another clip of the domain, of each part of an annotation."""
+    draw = random.Random(2)
+    domains: dict[str, list[Parts]] = {}
+    for case in annotations(data, "weights"):
+        if not any(wording(case)):
+            domains.setdefault(case.domain, []).append(parts_of(case.annotation))
+    good, bad = list[Floats](), list[Floats]()
+    for pool in domains.values():
+        for number, (part, rest) in enumerate(pool if len(pool) > COHORTS[0] + 1 else ()):
+            *others, strange = draw.sample(
+                pool[:number] + pool[number + 1 :], min(draw.choice(COHORTS) + 1, len(pool) - 1)
+            )
+            good.append(coherence_signs((part, rest), others))
+            bad.append(coherence_signs((strange[0], rest), others))
+    own, theirs = np.array(good), np.array(bad)
+    is_there, answers = ~np.isnan(own + theirs).any(axis=-1), own.shape[1] - QUESTIONS
+    found = []
+    parts = [*range(answers), slice(answers, None)]
+    for part, lost in zip(parts, FALSE["part"], strict=True):
+        mask = is_there[:, part]
+        found.append(fitted(own[:, part][mask], theirs[:, part][mask], lost, f"{part}"))
+    return {"coherence": np.array([*found, *[found[-1]] * (QUESTIONS - 1)])}
+
+
+def fitted(good: Any, bad: Any, lost: float, what: str) -> Floats:
     """Weights of a logistic regression, above 0 for a set share of good texts."""
     rows = np.concatenate([good, bad]).astype(float)
     is_bad = np.repeat([0.0, 1.0], [len(good), len(bad)])
     spread = np.append(rows[:, :-1].std(axis=0), 1.0)
     rows, counts = rows / spread, np.where(is_bad, 0.5 / len(bad), 0.5 / len(good)) * len(rows)
-    found = np.zeros(WEIGHTS)
+    found = np.zeros(rows.shape[1])
     for _ in range(40):
         sure = 1 / (1 + np.exp(-np.clip(rows @ found, -30, 30)))
-        bent = (rows.T * (counts * sure * (1 - sure) + 1e-9)) @ rows + 0.01 * np.eye(WEIGHTS)
+        bent = (rows.T * (counts * sure * (1 - sure) + 1e-9)) @ rows + 0.01 * np.eye(len(found))
         found += np.linalg.solve(bent, rows.T @ (counts * (is_bad - sure)) - 0.01 * found)
     found /= spread
-    found[-1] -= np.quantile(good @ found, 1 - FALSE[part])
-    share(f"caught of kinds not seen: {part}", bad @ found > 0)
+    found[-1] -= np.quantile(np.array(good) @ found, 1 - lost)
+    share(f"caught: {what}", np.array(bad) @ found > 0)
     return found.astype(np.float32)
 
 

@@ -75,7 +75,7 @@ def test_the_benchmark_is_run_judged_and_scored_unchanged(checked: Path) -> None
     assert "- CC0: 12 clips" in sheet
     assert "diary\\|1" in sheet
     assert "| all | 12 |" in sheet
-    assert "| another clip's captions | 12 | 10 |" in sheet.replace("\\", "")
+    assert "| another clip's captions | 12 | 12 |" in sheet.replace("\\", "")
     assert "| refusal | 24 | 24 |" in sheet
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from audiocapbench.annotate.books import COHERENCE, DUPLICATE, KINDS, SIMILARITY, VERIFIED, survival
 from audiocapbench.annotate.experts import plain_words
-from audiocapbench.annotate.merge import clip_input
-from audiocapbench.annotate.rules import ClipCase, broken_rules
+from audiocapbench.annotate.merge import QUESTIONS, clip_input
+from audiocapbench.annotate.rules import ClipCase, broken_rules, own_words
 from audiocapbench.annotate.self_test import self_test
-from audiocapbench.annotate.stage import StageContext, StageResult, prompt
+from audiocapbench.annotate.stage import Annotation, StageContext, StageResult, prompt
 from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
 from audiocapbench.errors import MetricError, ReplyError
 from audiocapbench.files import digest
@@ -22,13 +22,13 @@ from audiocapbench.judges.contract import as_data, fill
 from audiocapbench.judges.reply_json import find_objects
 from audiocapbench.metrics.clap import Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
-from audiocapbench.metrics.encoders import load
-from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.encoders import load, places
 from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import Model
 from audiocapbench.store.cache import StageRecord
 
-_BLOCK, _OTHERS, _SHOWN, _MOST_READ, _LEAST_ALIKE = 1024, 6, 120, 32, 0.01
+_BLOCK, _OTHERS, _SHOWN, _MOST_READ = 1024, 6, 120, 32
+_PARTS = (SUBTASKS, ("long", "short"), CONTENTS, *((one,) for one in SUBTASKS))
 
 
 def check(
@@ -63,7 +63,7 @@ def check(
     for clip, other in near_duplicates(_captions(good), duplicate).items():
         failed[clip] = {DUPLICATE: [f"says nearly the same as {other}"]}
     for name, least, compared in (
-        (COHERENCE, _LEAST_ALIKE, part_margins),
+        (COHERENCE, 0.0, part_margins),
         (SIMILARITY, margin, partial(clap_margins, context, clap, unit)),
     ):
         try:
@@ -160,36 +160,40 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
 
 
 def part_margins(cases: Mapping[str, ClipCase], seed: int) -> Iterator[tuple[str, float, float]]:
-    """How much more a clip's captions are like its answers than like those of others.
+    """How far the part of an annotation that is least like its other parts is from being odd.
 
-    Or those of its contents like its long and short ones, whichever is less; others are of its
-    domain. And how much more the captions of yet another are like its answers.
+    It is held against parts of others of its domain, by lot, by weights learned of real ones; and
+    the same for a clip whose captions are those of yet another.
     """
-    margins = dict[str, tuple[float, float]]()
-    for part, rest in ((CONTENTS, ("long", "short")), (SUBTASKS, ())):
-        told, asked = _centred(cases, part), _centred(cases, rest)
-        domains = grouped((cases[clip].domain, clip) for clip in told)
-        for clip in told if len(told) > _OTHERS else ():
-            near = domains[cases[clip].domain]
-            drawn = _drawn(near if len(near) > _OTHERS + 1 else told, clip, seed, _MOST_READ)
-            alike = (told[one] @ asked[clip].T for one in (clip, *drawn))
-            own, *others, wrong = (float(one.max(axis=1).mean()) for one in alike)
-            usual = sum(others) / len(others)
-            margins[clip] = min(own - usual, margins.get(clip, (own,))[0]), wrong - usual
-    return ((clip, *both) for clip, both in margins.items())
-
-
-def _centred(cases: Mapping[str, ClipCase], views: Sequence[str]) -> dict[str, Vectors]:
-    """Meanings of captions, or where no view is named of answers, less what all have in common."""
-    vectors = dict[str, Vectors]()
+    made = {clip: case.annotation for clip, case in cases.items()}
+    parts = {clip: parts_of(one) for clip, one in made.items()}
+    domains = grouped((case.domain, clip) for clip, case in cases.items())
     for clip, case in cases.items():
-        heard, asked = case.annotation.heard(), case.annotation.questions
-        texts = [one for view in views if view in heard for one in heard[view]]
-        if texts := texts or [one["answer"] for one in asked if not views]:
-            vectors[clip] = load().encode(texts)
-    usual = np.concatenate([*vectors.values()]).mean(axis=0) if vectors else 0
-    apart = {clip: one - usual for clip, one in vectors.items()}
-    return {clip: one / np.linalg.norm(one, axis=1, keepdims=True) for clip, one in apart.items()}
+        near = domains[case.domain]
+        pool = near if len(near) > _OTHERS + 1 else cases
+        *drawn, other = _drawn(pool, clip, seed, _MOST_READ)
+        mixed = parts_of(made[clip].model_copy(update={"captions": made[other].captions}))
+        others, weights = [parts[one] for one in drawn], places.learned()["coherence"]
+        signs = (places.coherence_signs(one, others) for one in (parts[clip], mixed))
+        own, wrong = (-float(np.nanmax(np.vecdot(one, weights))) for one in signs)
+        yield clip, own, wrong
+
+
+def parts_of(made: Annotation) -> places.Parts:
+    """Parts of an annotation, and beside each the rest of it; of an answer that is its captions."""
+    heard, nothing = made.heard().items(), np.zeros_like(places.learned()["shifts"][0])
+    views = {view: places.placed(map(own_words, own), view) for view, own in heard}
+    asked = (own_words(f"{one['question']} {one['answer']}") for one in made.questions)
+    answers = [places.placed([one], places.ASKED) for one in asked]
+    answers = [*answers, *[nothing] * QUESTIONS][:QUESTIONS]
+    every, part = views | {places.ASKED: places.unit(sum(answers))}, [*answers]
+    rest = [sum(views.values(), nothing)] * QUESTIONS
+    for names in reversed(_PARTS):
+        own, others = ([every[n] for n in every if (n in names) == is_own] for is_own in (1, 0))
+        # Of contents that are one alone its own part tells more.
+        part.insert(0, sum(own if len(own) > (len(names) > 1) else [], nothing))
+        rest.insert(0, sum(others, nothing))
+    return places.unit(part), places.unit(rest)
 
 
 def _drawn(pool: Iterable[str], clip: str, seed: int, most: int) -> list[str]:

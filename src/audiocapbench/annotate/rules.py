@@ -9,20 +9,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import combinations, product, starmap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.annotate.experts import is_phantom, plain_words, said_by
-from audiocapbench.annotate.stage import NONE, Annotation
+from audiocapbench.annotate.stage import NONE, Annotation, prompt
 from audiocapbench.benchmarks.mecat.groups import CONTENTS
 from audiocapbench.metrics.claims import claims
 from audiocapbench.metrics.elements.splitting import words_that_are
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors
+from audiocapbench.metrics.encoders.places import ANSWER, learned, placed, unit, vector
 from audiocapbench.metrics.fluency.detector import breaks_off, hash_words, stem_of
-from audiocapbench.metrics.shipped import patterns, read_lists, shipped_weights
+from audiocapbench.metrics.shipped import patterns, read_lists
 from audiocapbench.metrics.text import plain
 from audiocapbench.metrics.wordnet import begins_a_word, synonyms
 from audiocapbench.store.cache import Finding
@@ -42,6 +43,7 @@ _READ = patterns(*_LISTS, "reading")
 _STOP = words_that_are("stop")
 _KNOWN = _STOP | words_that_are("vague") | words_that_are("negators")
 _remembered = lru_cache(100_000)
+Told = Mapping[str, Sequence[str]]
 
 
 class ClipCase(NamedTuple):
@@ -160,13 +162,15 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     last = "".join(_READ["last"].findall(bare))
     is_half = begins_a_word(last) and not _is_english(last) if last else False
     open_end = is_half or bool(breaks_off(bare) or _READ["open"].search(bare))
+    is_echo = f" {plain_words(text)} " in plain_words(prompt("mecat_merge")[0])
     found = {
         f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,
         f"has more than {_SENTENCES} sentences": is_caption
         and sentences(bare) > _SENTENCES + (part not in ("long", "short")),
         f"has more than {_MOST_WORDS} words": count > _MOST_WORDS,
         "is a single word or none": is_caption and _READ["wordless"].search(text),
-        "is cut off": is_caption and open_end,
+        "is cut off": part != "question" and open_end,
+        "is of the prompt": count > _CHOICE and is_echo and not _READ["doubt"].search(text),
         "is a question": is_caption and bare.rstrip().endswith("?"),
         "has a heading": plain_words(plain(text)) != plain_words(text),
         "has parentheses": _READ["bracket"].search(text),
@@ -192,7 +196,7 @@ def no_caption(text: str, unlike: str = "") -> tuple[float, str]:
     (kinds, others, captions), whole = _compared(), own_words(text)
     known, found = kinds != unlike, list[tuple[float, str]]()
     parts = [one for one in _READ["end"].split(whole) if len(one.split()) >= _SENTENCE]
-    for own in map(_vector, (whole, *parts)):
+    for own in map(vector, (whole, *parts)):
         like, usual = others[known] @ own, captions @ own
         apart = np.sort(like)[-_NEAREST:].mean() - np.sort(usual)[-_NEAREST:].mean()
         found.append((float(apart), str(kinds[known][like.argmax()])))
@@ -209,13 +213,6 @@ def _compared() -> tuple[NDArray[np.str_], Vectors, Vectors]:
     centres = learned()["centres"].astype(np.float32)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True)
     return np.array(kinds), encode(texts), np.concatenate([centres, encode(real)])
-
-
-@cache
-def learned() -> dict[str, Any]:
-    """Of real captions: centres, the logs of how many have a word, and weights of what is odd."""
-    with shipped_weights("encoders", "caption_centres.npz", "The centres of captions") as (_, held):
-        return {name: held[name] for name in ("centres", "words", "logs", "wording", "answer")}
 
 
 def title(case: ClipCase) -> Iterator[str]:
@@ -259,37 +256,36 @@ def likeness(case: ClipCase) -> Iterator[str]:
         odd, kinds = zip(*map(no_caption, texts), strict=True)
         if sum(odd) > _NO_VIEW * len(texts):
             yield f"the {view} captions read like {kinds[0]}"
-        rest = [one for other in told if other != view for one in told[other]]
+        rest = {other: own for other, own in told.items() if other != view}
         for place, text in enumerate(texts):
             near = texts[:place] + texts[place + 1 :]
-            if signs(text, near, rest, odd[place]) @ weights["wording"] > 0:
+            if any(weights["wording"] @ signs(text, view, near, rest, odd[place]) > 0):
                 yield f"{view} caption {place + 1} is unlike its other wordings"
-    every = [one for texts in told.values() for one in texts]
     for number, one in enumerate(case.annotation.questions, 1):
         answer = _READ["verdict"].sub("", one["answer"])
-        found = signs(answer, [one["question"]], every, no_caption(answer)[0])
-        if len(answer.split()) >= _ANSWER and found @ weights["answer"] > 0:
+        found = signs(answer, ANSWER, [one["question"]], told, no_caption(answer)[0])
+        # What is asked for as absent is in no caption.
+        apart, other = weights["answer"] @ found > 0
+        is_odd = apart or (other and not any(map(_READ["doubt"].search, one.values())))
+        if len(answer.split()) >= _ANSWER and is_odd:
             yield f"answer {number} is unlike its question and all captions"
 
 
-def signs(text: str, near: Sequence[str], rest: Sequence[str], apart: float) -> Vectors:
+def signs(text: str, place: str, near: Sequence[str], rest: Told, apart: float) -> Vectors:
     """What tells how odd a text is: its likeness to those near and to the rest, its new words."""
-    known, told = learned(), {word for one in (*near, *rest) for word in plain_words(one).split()}
+    known, others = learned(), [one for own in rest.values() for one in own]
+    told = {word for one in (*near, *others) for word in plain_words(one).split()}
     words = [one for one in plain_words(own_words(text)).split() if one not in told]
     hashes = hash_words([*words, "a"])
     places = np.minimum(np.searchsorted(known["words"], hashes), len(known["words"]) - 1)
     new = np.sort(np.where(known["words"][places] == hashes, known["logs"][places], _UNSEEN))
-    alike = [float(_vector(one) @ _vector(text)) for one in (*near, *rest)]
+    alike = [float(vector(one) @ vector(text)) for one in (*near, *others)]
     likest, length = max(alike[len(near) :], default=0.0), np.log(1 + len(text.split()))
-    found = apart, np.mean(alike[: len(near)]), likest, new[:_RAREST].mean(), new.mean(), length, 1
-    return np.array(found, dtype=np.float32)
-
-
-@_remembered
-def _vector(text: str) -> Vectors:
-    (vector,) = load("caption2vec").encode([text])
-    found: Vectors = vector
-    return found
+    middle = unit(sum(placed(map(own_words, own), view) for view, own in rest.items()))
+    own = placed([own_words(text)], place)
+    beside = (own @ one for one in (placed(map(own_words, near), place), middle))
+    likes = (np.mean(alike[: len(near)]), likest, *beside)
+    return np.array((apart, *likes, new[:_RAREST].mean(), new.mean(), length, 1), dtype=np.float32)
 
 
 @_remembered
