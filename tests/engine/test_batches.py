@@ -86,7 +86,8 @@ def test_the_first_batch_may_be_smaller_so_that_a_device_begins_sooner(
     for _ in range(2):  # each run begins anew
         model = Eager()
         run_benchmark(open_benchmark(str(folder)), model, store, fresh=True)
-        assert [len(batch) for batch in model.batches[:3]] == [2, 8, 8]
+        # How full the next ones are depends on how soon their clips are decoded.
+        assert [len(batch) for batch in model.batches[:2]] == [2, 8]
 
 
 @pytest.mark.parametrize(
