@@ -21,6 +21,7 @@ import soundfile
 from audiocapbench import audio
 from audiocapbench.metrics.clap import AudioTextEncoder, Cutting, load_encoder
 from audiocapbench.metrics.clap.embedding import Embedder
+from audiocapbench.metrics.clap.laion import _room
 from audiocapbench.metrics.clap.resampling import Recorded, filters
 from audiocapbench.metrics.encoders.encoder import Vectors
 
@@ -139,11 +140,12 @@ def resampled(paths: list[Path], encoder: Any, clock: Callable[[], float]) -> st
     soxr_s = clock() - start
     filters(FILE_RATE, rate)
     recorded = [Recorded(one, FILE_RATE, rate) for one in sounds]
-    size = len(recorded[0])
+    size = _room(recorded[0], encoder._log_mel.hop)
     placed = [(one, size * at) for at, one in enumerate(recorded)]
     encoder._placed(placed[:1], size)
     start = clock()
     ours = np.asarray(encoder._placed(placed, size * len(placed)).cpu()).reshape(len(placed), -1)
+    ours = ours[:, : len(expected[0])]
     took_s = clock() - start
     apart = max(np.abs(one - other)[9:].max() for one, other in zip(ours, expected, strict=True))
     each = f"soxr {len(paths) / soxr_s:,.0f} clips/s, the device {len(paths) / took_s:,.0f}"

@@ -15,27 +15,20 @@ import os
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from audiocapbench.metrics.clap import Cutting, load_encoder
-from audiocapbench.metrics.clap.embedding import (
-    BatchEncoder,
-    ClipFile,
-    Embedder,
-    read_by_processes,
-    read_hash,
-)
+from audiocapbench.metrics.clap.embedding import BatchEncoder, Embedder
+from audiocapbench.metrics.clap.reading import ClipReader
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.encoder import Vectors, computing
-from audiocapbench.metrics.parallel import read_ahead
 
 MODES = ({}, {"precision": "tf32"}, {"precision": "bf16"}, {"precision": "bf16", "compile": "yes"})
-CLIPS = ((2_500, 0, 400), (3_500, 0, 700), (3_500, 0, 0), (10_000, 2_000, 1_000))
+CLIPS = ((2_500, 400, 400), (3_500, 3_500, 700), (3_500, 3_500, 0), (10_000, 12_000, 1_000))
 WORDS = """a the dog barks loudly while man speaks and rain falls on metal roof then car engine
 starts birds sing in background children laugh water flows into sink wind blows hard door closes
 bell rings twice crowd cheers music plays softly woman talks over radio train passes by""".split()
@@ -126,8 +119,8 @@ def embed(encoder: Any, paths: Sequence[Path]) -> tuple[Vectors, float]:
 
 def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:
     """Windows a second where all samples are at hand: what is left is copying and computing."""
-    rate = encoder.windows.rate
-    sounds: list[Any] = [sound for _, sound in read_by_processes(hashed(paths), rate)]
+    reader = ClipReader(encoder.windows.rate, raw=True, resamples=encoder.resamples)
+    sounds: list[Any] = [clip.sound for clip in reader.clips(paths)]
     views = [next(Cutting(encoder.windows).views(one, "", ["x"]))[1] for one in sounds]
     cuts = [cut for _ in range(rounds) for some in views for cut in some]
     return len(cuts) / seconds_of(lambda: list(BatchEncoder(encoder).cuts(cuts)))
@@ -135,14 +128,8 @@ def memory_rate(encoder: Any, paths: Sequence[Path], rounds: int = 6) -> float:
 
 def reading_rate(encoder: Any, paths: Sequence[Path]) -> float:
     """Clips a second that the processor alone hashes, decodes and holds ready."""
-    rate, how = encoder.windows.rate, {"resamples": encoder.resamples}
-    work = partial(read_by_processes, rate=rate, **how)
-    return len(paths) / seconds_of(lambda: [len(one) for _, one in work(hashed(paths))])
-
-
-def hashed(paths: Sequence[Path]) -> Iterator[ClipFile]:
-    """Clips as they are handed to the processes that read them."""
-    return (one for _, one in read_ahead(read_hash, paths, ahead=512) if isinstance(one, ClipFile))
+    reader = ClipReader(encoder.windows.rate, raw=True, resamples=encoder.resamples)
+    return len(paths) / seconds_of(lambda: [clip.sha256 for clip in reader.clips(paths)])
 
 
 def moved(exact: Vectors, other: Vectors) -> str:
@@ -222,7 +209,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", default="", help="also measure this sentence encoder")
-    parser.add_argument("--folder", help="where clips are written for the time, 29 GB")
+    parser.add_argument("--folder", help="where clips are written for the time, 46 GB")
     options = parser.parse_args()
     import torch
 

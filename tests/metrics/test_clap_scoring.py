@@ -25,7 +25,7 @@ from audiocapbench.metrics.clap import (
     clap_scores,
     load_encoder,
 )
-from audiocapbench.metrics.clap.embedding import read_sound
+from audiocapbench.metrics.clap.reading import ClipReader
 from audiocapbench.store import Store
 
 CAPTIONS = ["A dog barks.", "Rain falls on a roof.", "An engine hums.", "Bells ring.", "Wind."]
@@ -141,7 +141,6 @@ KILLED = """
 import sys
 from pathlib import Path
 from audiocapbench.metrics.clap import clap_scores
-from audiocapbench.metrics.clap.embedding import read_sound
 from audiocapbench.store import Store
 clips = sorted(Path(sys.argv[1]).glob("*.wav"))
 clap_scores(clips, ["a"] * len(clips), "bands", batch=4, store=Store.open(sys.argv[2]))
@@ -387,7 +386,8 @@ def test_channels_that_cancel_are_heard_as_everywhere(tmp_path: Path) -> None:
     noise = (np.random.default_rng(0).uniform(-0.4, 0.4, 5_000) * 32_767).astype(np.int16)
     soundfile.write(tmp_path / "turned.wav", np.stack([noise, -noise], 1), 1_000)
     soundfile.write(tmp_path / "like.wav", np.stack([noise, noise // 2], 1), 1_000)
-    turned, like = (read_sound(tmp_path / f"{name}.wav", 1_000) for name in ("turned", "like"))
+    read = ClipReader(1_000, raw=True).read
+    turned, like = (read(tmp_path / f"{name}.wav").sound for name in ("turned", "like"))
     assert isinstance(turned, np.ndarray)
     assert isinstance(like, np.ndarray)
     assert np.array_equal(turned, noise.astype(np.float32) / 32_768)

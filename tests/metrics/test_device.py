@@ -1,6 +1,7 @@
 """How exactly torch computes, batches that are halved, and clips that are read ahead."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
@@ -9,24 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audiocapbench.audio import Waveform
+from audiocapbench.audio import Waveform, reader, sha256
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
     clap_scores,
-    embedding,
     identity,
     load_encoder,
+    reading,
 )
-from audiocapbench.metrics.clap.embedding import (
-    ClipFile,
-    Embedder,
-    read_by_processes,
-    read_hash,
-    read_samples,
-    read_sound,
-)
+from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.laion import LaionEncoder, LogMel
+from audiocapbench.metrics.clap.reading import ClipReader, read_by_processes
 from audiocapbench.metrics.clap.resampling import Recorded, can_resample, filters, resample
 from audiocapbench.metrics.clap.windows import Cut, Cutting, loop_into
 from audiocapbench.metrics.encoders.encoder import check_precision, computing, in_parts
@@ -238,50 +233,58 @@ def test_pictures_in_single_precision_are_near(folder: Path) -> None:
     torch.testing.assert_close(single, double, atol=1e-2, rtol=0)
 
 
-def hashed(paths: Sequence[Path]) -> list[ClipFile]:
-    """Clips as they are handed to processes."""
-    found = [read_hash(path) for path in paths]
-    return [
-        ClipFile(path, "", 0) if isinstance(one, AudioError) else one
-        for path, one in zip(paths, found, strict=True)
-    ]
+BESIDE_GPU = ClipReader(RATE, raw=True)
+
+
+def beside_gpu(path: Path) -> Any:
+    """What a process hears of a clip that is to be mixed down by a device."""
+    return BESIDE_GPU.read(path).sound
 
 
 def test_processes_read_as_we_do_and_in_order(tmp_path: Path) -> None:
-    names = ("ä\n1.wav", "broken.wav", "nowhere.wav", "2.wav", "3.flac")
+    names = ("ä\n1.wav", "broken.wav", "nowhere.wav", "2.wav", "3.flac", "known.wav")
     paths = [tmp_path / name for name in names]
-    for path in (paths[0], paths[3], paths[4]):
-        write_tone(path, 300, 1)
+    for number, path in enumerate(paths):
+        if path.stem not in ("broken", "nowhere"):
+            write_tone(path, 300 + number, 1)
     paths[1].write_bytes(b"RIFF")
-    clips = hashed(paths) * 5
     for rate in (16_000, RATE, 44_100):
-        theirs = list(read_by_processes(clips, rate))
-        assert [clip for clip, _ in theirs] == clips
-        for clip, found in theirs:
-            ours = read_sound(clip.path, rate)
-            if isinstance(ours, AudioError):
-                assert str(ours) == str(found)
-            else:
-                np.testing.assert_array_equal(found, ours)
+        reader = ClipReader(rate, {sha256(paths[-1])}, raw=True)
+        theirs = list(read_by_processes(paths * 5, reader))
+        assert [clip.path for clip in theirs] == paths * 5
+        for clip, ours in zip(theirs, map(reader.read, paths * 5), strict=True):
+            assert clip.sha256 == ours.sha256
+            assert (ours.sound is None) == (clip.sound is None) == (clip.path == paths[-1])
+            if isinstance(ours.sound, AudioError):
+                assert str(ours.sound) == str(clip.sound)
+            elif ours.sound is not None:
+                np.testing.assert_array_equal(clip.sound, ours.sound)
 
 
-def test_clips_that_are_read_together_come_as_one_tensor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("slots", [1, 3, 8])
+def test_clips_are_put_into_slots_that_are_taken_again_when_nobody_holds_them(
+    slots: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paths = [tmp_path / f"{number}.wav" for number in range(24)]
+    paths = [tmp_path / f"{number}.wav" for number in range(96)]
     for number, path in enumerate(paths):
         write_tone(path, 200 + number, 0.1 + number / 1000)
-    fetched, received = list[int](), embedding._SoundFiles.received
+    put, received = list[int | None](), reading._SoundFiles.received
 
-    def counted(files: Any, clips: Any, flat: Any, told: Any) -> Any:
-        fetched.append(flat.nbytes)
-        return received(files, clips, flat, told)
+    def noted(files: Any, group: Any, sent: Any, places: Any) -> Any:
+        put.append(group.slot if sent is None else None)
+        return received(files, group, sent, places)
 
-    monkeypatch.setattr(embedding._SoundFiles, "received", counted)
-    theirs = [found for _, found in read_by_processes(hashed(paths), RATE)]
-    assert len(fetched) == 3
-    for path, found in zip(paths, theirs, strict=True):
-        np.testing.assert_array_equal(found, read_sound(path, RATE))
+    monkeypatch.setattr(reading, "_SLOTS", slots)
+    monkeypatch.setattr(reading._SoundFiles, "received", noted)
+    held = deque[Any](maxlen=20)
+    for clip in read_by_processes(paths, BESIDE_GPU):
+        held.append(clip)
+        for one in held:  # whoever is late finds what was read, and not what came after
+            np.testing.assert_array_equal(one.sound, beside_gpu(one.path))
+    assert len(put) == 12
+    # What has no slot, as others still hold theirs, is sent; none is lost, and none given twice.
+    assert set(put) <= {*range(slots), None}
+    assert len([slot for slot in put if slot is not None]) > slots
 
 
 def test_a_clip_that_is_too_long_for_processes_is_read_here(
@@ -289,9 +292,13 @@ def test_a_clip_that_is_too_long_for_processes_is_read_here(
 ) -> None:
     path = tmp_path / "a.wav"
     write_tone(path, 300, 1)
-    monkeypatch.setattr(embedding, "_LONGEST_SENT", 100)
-    [(_, found)] = read_by_processes(hashed([path]), RATE)
-    np.testing.assert_array_equal(found, read_sound(path, RATE))
+    monkeypatch.setattr(reading, "_LONGEST_SENT", 100)
+    for together in (10_000, 1 << 24):  # nor does it fit into a slot
+        monkeypatch.setattr(reading, "_TOGETHER_BYTES", together)
+        for longest in (100, 1 << 26):
+            monkeypatch.setattr(reading, "_LONGEST_SENT", longest)
+            [clip] = read_by_processes([path], BESIDE_GPU)
+            np.testing.assert_array_equal(clip.sound, beside_gpu(path))
 
 
 def test_a_process_that_dies_costs_its_clip_alone(
@@ -300,16 +307,16 @@ def test_a_process_that_dies_costs_its_clip_alone(
     paths = [tmp_path / f"{number}.wav" for number in range(30)]
     for number, path in enumerate(paths):
         write_tone(path, 100 + 10 * number, 0.1)
-    ours, here = [read_sound(path, RATE) for path in paths], os.getpid()
+    ours, here, open_plain = list(map(beside_gpu, paths)), os.getpid(), reader.open_plain
 
-    def deadly(path: Path, rate: int, **how: bool) -> Any:
+    def deadly(path: Path) -> Any:
         if path == paths[11]:
             assert os.getpid() != here
             os._exit(9)
-        return read_sound(path, rate, **how)
+        return open_plain(path)
 
-    monkeypatch.setattr(embedding, "read_sound", deadly)
-    theirs = [found for _, found in read_by_processes(hashed(paths), RATE)]
+    monkeypatch.setattr(reading, "open_plain", deadly)
+    theirs = [clip.sound for clip in read_by_processes(paths, BESIDE_GPU)]
     died = theirs.pop(11)
     assert isinstance(died, AudioError)
     assert f"{paths[11]}: the process that decoded it died" in str(died)
@@ -323,12 +330,12 @@ def test_many_clips_for_a_device_are_read_by_processes(
     plain = embedded(encoder, clips)
     used: list[int] = []
 
-    def noted(some: Any, rate: int, **how: bool) -> Any:
-        used.append(rate)
-        return read_by_processes(some, rate, **how)
+    def noted(some: Any, reader: ClipReader) -> Any:
+        used.append(reader.rate)
+        return read_by_processes(some, reader)
 
-    monkeypatch.setattr("audiocapbench.metrics.clap.embedding._MANY", 2)
-    monkeypatch.setattr("audiocapbench.metrics.clap.embedding.read_by_processes", noted)
+    monkeypatch.setattr(reading, "_MANY", 2)
+    monkeypatch.setattr(reading, "read_by_processes", noted)
     np.testing.assert_allclose(embedded(SmallDevice(encoder, 1_000), clips), plain, atol=1e-6)
     assert used == [RATE]
 
@@ -343,7 +350,7 @@ def test_samples_as_they_lie_in_a_file_sound_as_decoded(
     noise = np.random.default_rng(0).uniform(-1, 1, (7 * RATE + 3, channels))
     path = tmp_path / "a.wav"
     soundfile.write(path, noise, RATE, subtype=subtype)
-    raw, decoded = read_sound(path, RATE), read_samples(path, RATE)
+    raw, decoded = beside_gpu(path), ClipReader(RATE).read(path).sound
     assert isinstance(raw, np.ndarray)
     assert isinstance(decoded, np.ndarray)
     assert raw.ndim == (2 if subtype == "PCM_16" and channels < 3 else 1)
@@ -354,7 +361,7 @@ def test_samples_as_they_lie_in_a_file_sound_as_decoded(
         )
         np.testing.assert_array_equal(ours, plain)
     path.write_bytes(path.read_bytes()[:-1])  # in doubt, the decoder decides
-    assert str(read_sound(path, RATE)) == str(read_samples(path, RATE))
+    np.testing.assert_equal(beside_gpu(path), ClipReader(RATE).read(path).sound)
 
 
 def test_clips_of_any_kind_share_a_batch(encoder: Any) -> None:
@@ -402,15 +409,16 @@ def test_a_device_that_rounds_resamples_and_an_exact_one_does_not(
     rounds.resamples = True
     assert not encoder.resamples
     for path in (paths[0], paths[2]):
-        raw = read_sound(path, RATE, resamples=True)
+        raw = ClipReader(RATE, raw=True, resamples=True).read(path).sound
         assert isinstance(raw, Recorded) == (subtype == "PCM_16")
-        assert not isinstance(raw, AudioError)
-        decoded = read_sound(path, RATE)
+        assert isinstance(raw, np.ndarray | Recorded)
+        decoded = beside_gpu(path)
         assert isinstance(decoded, np.ndarray)
         assert len(raw) == len(decoded)
     np.testing.assert_allclose(embedded(rounds, paths), embedded(encoder, paths), atol=1e-4)
-    read = [found for _, found in read_by_processes(hashed(paths), RATE, resamples=True)]
-    assert [isinstance(one, Recorded) for one in read] == [
+    both = ClipReader(RATE, raw=True, resamples=True)
+    read = read_by_processes(paths, both)
+    assert [isinstance(clip.sound, Recorded) for clip in read] == [
         subtype == "PCM_16",
         False,
         subtype == "PCM_16",

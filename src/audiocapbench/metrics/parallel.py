@@ -59,8 +59,8 @@ def read_ahead(
 ) -> Iterator[tuple[_Item, _Result]]:
     """Read things ahead in threads; they come out in the order of the keys.
 
-    ``ahead`` is how many, one more than readers unless given; of arrays, or lists of them, no more
-    than 512 MB.
+    ``ahead`` is how many, one more than readers unless given; of arrays, alone or in lists and
+    tuples, no more than 512 MB.
     """
     most = ahead or readers + 1
     waiting: deque[tuple[_Item, Future[_Result]]] = deque()
@@ -102,4 +102,6 @@ def read_ahead(
 
 
 def _size(found: object) -> int:
-    return sum(map(_size, found)) if isinstance(found, list) else getattr(found, "nbytes", 0)
+    return (
+        sum(map(_size, found)) if isinstance(found, list | tuple) else getattr(found, "nbytes", 0)
+    )

@@ -83,6 +83,15 @@ class CacheRepository(StoreRepository):
             with self._writing() as connection:
                 stored.insert_all(connection, schema.embeddings, rows, new=True)
 
+    def embedded(self, model: str, setting: str, dimensions: int) -> set[str]:
+        """All contents that have an embedding; StoreError if one of them has other dimensions."""
+        own = schema.embeddings.c
+        query = select(own.content).where(own.model == model, own.setting == setting)
+        with self._reading() as connection:
+            contents = set(connection.scalars(query))
+        self.embeddings(model, setting, list(contents)[:1], dimensions)
+        return contents
+
     def embeddings(
         self, model: str, setting: str, contents: Sequence[str], dimensions: int
     ) -> dict[str, Vector]:

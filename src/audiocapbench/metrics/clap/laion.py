@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from itertools import accumulate, groupby
+from math import lcm
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ class LogMel:
         first, sizes = np.array(starts), np.array(lengths)
         count = max(0, (total - self._offset - self._length) // self.hop + 1)
         centres = np.arange(0, self._input + 1, self.hop)
-        rows, others = np.empty((len(first), len(centres)), np.int64), []
+        rows, others = np.empty((len(first), len(centres)), np.int32), []
         fits = (centres >= self._half) & (centres + self._half <= self._input)
         for size, aligned in set(zip(lengths, first % self.hop == 0, strict=True)):
             own = np.flatnonzero((sizes == size) & ((first % self.hop == 0) == aligned))
@@ -75,8 +76,7 @@ class LogMel:
             rows[cuts, frames] = np.arange(count, count + len(cuts))
             others.append(np.stack([first[cuts], sizes[cuts], centres[frames]]))
             count += len(cuts)
-        tables = torch.from_numpy(rows), torch.from_numpy(np.concatenate(others, axis=1))
-        return tables if self._device == "cpu" else (tables[0].pin_memory(), tables[1].pin_memory())
+        return torch.from_numpy(rows), torch.from_numpy(np.concatenate(others, axis=1))
 
     def __call__(self, flat: Any, frames: Frames) -> Any:
         """Pictures of shape (cuts, pictures, frames, bands), of samples on the device."""
@@ -93,7 +93,7 @@ class LogMel:
             at = (centres + self._around).abs()
             at = torch.minimum(at, 2 * (self._input - 1) - at)
             found.append(self._decibels(flat[starts + at % lengths]))
-        pictures = torch.cat(found)[rows]
+        pictures = torch.cat(found)[rows.long()]
         return pictures.unsqueeze(1).expand(-1, self._pictures, -1, -1)
 
     def _decibels(self, frames: Any) -> Any:
@@ -222,15 +222,16 @@ class LaionEncoder:
             kind = samples.kind if isinstance(samples, Recorded) else samples.shape[1:]
             clips[kind].append((samples, ends[kind]))
             places += [(kind, ends[kind] + cut.start) for cut in own]
-            ends[kind] += -(-len(samples) // self._log_mel.hop) * self._log_mel.hop
+            ends[kind] += _room(samples, self._log_mel.hop)
         first = dict(zip(ends, accumulate(ends.values(), initial=0), strict=False))
         starts = [first[kind] + start for kind, start in places]
         lengths = [cut.stop - cut.start for cut in cuts]
         frames = self._log_mel.frames(starts, lengths, ends.total())
         with torch.cuda.stream(self._copies) if self._copies else nullcontext():
+            # First: what is not pinned would wait for all copies that are asked for before.
+            rows, others = (one.to(self._device) for one in frames)
             parts = [self._placed(some, ends[kind]) for kind, some in clips.items()]
-            flat = torch.cat(parts)
-            rows, others = (one.to(self._device, non_blocking=True) for one in frames)
+            flat = torch.cat(parts) if len(parts) > 1 else parts[0]
         if self._copies:
             torch.cuda.current_stream().wait_stream(self._copies)
             for tensor in (flat, rows, others):
@@ -241,26 +242,19 @@ class LaionEncoder:
         """Clips of one kind on the device at the model's rate, each from a given place on."""
         import torch
 
-        recorded = [(one, place) for one, place in clips if isinstance(one, Recorded)]
-        if not recorded:
+        if not isinstance(like := clips[0][0], Recorded):
             return self._mixed(clips, total)
-        kept, step, reach = filters(recorded[0][0].source, recorded[0][0].rate)
-        weights = torch.from_numpy(kept).to(self._device, non_blocking=True)
-        # Silence between two clips, or one would be heard in the other.
-        products = [-(-(len(one.frames) + reach) // step) for one, _ in recorded]
-        begins = list(accumulate(products, initial=0))
+        kept, step, reach = filters(like.source, like.rate)
+        each = kept.shape[1]
         sent = [
-            (one.frames, reach + step * at)
-            for (one, _), at in zip(recorded, begins[:-1], strict=True)
+            (one.frames, reach + place // each * step)
+            for one, place in clips
+            if isinstance(one, Recorded)
         ]
         with encoders.computing("exact"):
-            mono = self._mixed(sent, step * begins[-1] + 2 * reach)
-            made = resample(mono, weights, step)
-        flat = made.new_zeros(total)
-        for (one, place), at in zip(recorded, begins[:-1], strict=True):
-            first = at * weights.shape[1]
-            flat[place : place + len(one)] = made[first : first + len(one)]
-        return flat
+            weights = torch.from_numpy(kept).to(self._device, non_blocking=True)
+            mono = self._mixed(sent, total // each * step + 2 * reach)
+            return resample(mono, weights, step)
 
     def _mixed(self, clips: Sequence[tuple[Any, int]], total: int) -> Any:
         """Clips of one kind on the device, each from a given place on, as mono samples."""
@@ -352,6 +346,19 @@ def _round_tower(model: Any) -> None:
     kinds = {encoder.patch_embed: torch.bfloat16, model.audio_projection: torch.float}
     for part, kind in kinds.items():
         part.register_forward_pre_hook(lambda _, given, kind=kind: (given[0].to(kind), *given[1:]))
+
+
+def _room(samples: Sound, hop: int) -> int:
+    """How many samples a clip takes on the device, of whole hops, so that its cuts share frames.
+
+    One that is resampled takes whole products too, and is as long behind as another is heard.
+    """
+    if not isinstance(samples, Recorded):
+        return -(-len(samples) // hop) * hop
+    weights, step, reach = filters(samples.source, samples.rate)
+    each: int = weights.shape[1]
+    products = -(-(len(samples.frames) + reach) // step)
+    return -(-products * each // lcm(each, hop)) * lcm(each, hop)
 
 
 def _embeddings(found: Any) -> Any:

@@ -34,6 +34,10 @@ class Recorded:
         return max(1, round(len(self.frames) * self.rate / self.source))
 
     @property
+    def nbytes(self) -> int:
+        return self.frames.nbytes
+
+    @property
     def kind(self) -> tuple[int, ...]:
         """What clips have in common that are resampled together."""
         return self.source, *self.frames.shape[1:]
