@@ -275,6 +275,7 @@ def test_clips_are_put_into_slots_that_are_taken_again_when_nobody_holds_them(
         return received(files, group, sent, places)
 
     monkeypatch.setattr(reading, "_SLOTS", slots)
+    monkeypatch.setattr(reading, "_SPARE", [])
     monkeypatch.setattr(reading._SoundFiles, "received", noted)
     held = deque[Any](maxlen=20)
     for clip in read_by_processes(paths, BESIDE_GPU):
@@ -292,9 +293,10 @@ def test_a_clip_that_is_too_long_for_processes_is_read_here(
 ) -> None:
     path = tmp_path / "a.wav"
     write_tone(path, 300, 1)
-    monkeypatch.setattr(reading, "_LONGEST_SENT", 100)
+    monkeypatch.setattr(reading, "_SPARE", [])
     for together in (10_000, 1 << 24):  # nor does it fit into a slot
         monkeypatch.setattr(reading, "_TOGETHER_BYTES", together)
+        reading._SPARE.clear()
         for longest in (100, 1 << 26):
             monkeypatch.setattr(reading, "_LONGEST_SENT", longest)
             [clip] = read_by_processes([path], BESIDE_GPU)

@@ -132,7 +132,7 @@ def read_by_processes(paths: Sequence[Path], reader: ClipReader) -> Iterator[Cli
     Where a process dies, each clip that was being read is read again by a process of its own.
     """
     waiting: deque[_Group] = deque()
-    slots = _Slots()
+    slots = _SPARE.pop() if _SPARE else _Slots()
 
     def groups() -> Iterator[_Group]:
         """Clips that are read together: a process that is asked for each alone mostly waits."""
@@ -155,6 +155,7 @@ def read_by_processes(paths: Sequence[Path], reader: ClipReader) -> Iterator[Cli
         try:
             for sent in _loaded(left, files, processes):
                 yield from files.received(waiting.popleft(), *sent)
+            _SPARE[:] = [slots]
             return
         except _DIED as error:
             if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
@@ -190,6 +191,7 @@ class _Slots:
     """Memory into which processes read clips, and from where a GPU copies them: nothing is sent.
 
     A slot is free again when nobody holds a clip in it; those that were used last are used first.
+    What is pinned stays so, as torch's own memory does: that takes longer than to read into it.
     """
 
     def __init__(self) -> None:
@@ -218,6 +220,10 @@ class _Slots:
             torch.cuda.cudart().cudaHostRegister(self._pinned[slot], _TOGETHER_BYTES, 0)
         weakref.finalize(part, self.give_back, slot)
         return part
+
+
+_SPARE: list[_Slots] = []
+"""The slots of who read last, for who reads next."""
 
 
 def _unpin(_memory: mmap.mmap, pinned: dict[int, int]) -> None:
