@@ -1,9 +1,13 @@
-"""Much at once, each in processor seconds against its goal: ``import``, ``site``, and ``view``.
+"""Much at once, in processor seconds: ``import``, ``site``, a board's ranks, and ``view``.
 
     python perf/bulk.py --captions 20000 --models 60 --clips 100 --store made-up.db
+    python perf/bulk.py --only import --megabytes 100
+    python perf/bulk.py --only site,ranks --models 200 --clips 200
 
-Captions are made up. The store is one that ``perf/view.py --keep`` made; without it nothing is said
-of ``view``. Goals are of 60,000 captions, 200 models and 20,000 clips: fewer have their share.
+Each is told against its goal, and against a loop of twenty million additions in the same process,
+before or after: processors differ, and what shares one makes it slower by half. Captions are made
+up. The store is one that ``perf/view.py --keep`` made; without it nothing is said of ``view``.
+Goals are of 100 MB of captions and references, 200 models and 20,000 clips: less has its share.
 
 Of 200 judged runs on 200 clips whose scores are a judge's, as ``perf/view.py`` makes them, ``site``
 took 14.3 s, and 20 to 22 s on busier cores, where it had taken 36 and 56 s: each run is read once,
@@ -11,14 +15,14 @@ nothing of it is put into a second store, and what was computed of it is not com
 checked. Metrics that are made anew, as here, and the tests between models come on top of that: 60
 models on 100 clips take 4.8 s, and took 9.0 s before, when there was no judge.
 
-The command ``import`` of 20,000 captions takes 8.8 to 9.8 s and 265 MB beside 12.8 to 14.5 s
-before, when SQLAlchemy handled each row and cycles were looked for all the time.
 Of 13 runs of 20,000 clips the first search takes .7 s, and .9 s in letters that are not ASCII's.
 """
 
 import argparse
 import json
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -28,23 +32,53 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.data.outcome import Status
+from audiocapbench.library.comparing import leaderboard
 from audiocapbench.library.running import import_run
 from audiocapbench.signature import sign
 from audiocapbench.store import Store
 from audiocapbench.store.records import Judgement
+from installed import installed
 from report import DIMENSIONS, JUDGE, Texts
 
 METRICS = "meteor,bleu_1,rouge_l"
 IMPORT_S, SITE_S, ANSWER_S = 20.0, 15.0, 1.0
+IMPORT_MB, LOOP = 100.0, 20_000_000
+
+
+def processor_s(work: Callable[[], Any]) -> float:
+    """Processor time of a piece of work, here and in processes that it has waited for."""
+
+    def spent() -> float:
+        others = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + others.ru_utime + others.ru_stime
+
+    began = spent()
+    work()
+    return spent() - began
+
+
+def loop_s() -> float:
+    """What this processor takes for additions, shared as it is now."""
+
+    def add() -> None:
+        total = 0
+        for number in range(LOOP):
+            total += number
+
+    return processor_s(add)
 
 
 def measured(name: str, goal_s: float, work: Callable[[], Any]) -> None:
-    """Do it, and print how many times its goal it took."""
-    began = time.process_time()
-    work()
-    took = time.process_time() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{name}: {took:.2f} s of {goal_s:.2f} ({took / goal_s:.2f}×), peak {peak:,.0f} MB")
+    """Do it, and print how many times its goal and the loop it took."""
+    before = loop_s()
+    took = processor_s(work)
+    loop = (before + loop_s()) / 2
+    peak = max(
+        resource.getrusage(who).ru_maxrss / 1024
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    told = f"{took / goal_s:.2f}×, {took / loop:.2f} loops of {loop:.2f} s"
+    print(f"{name}: {took:.2f} s of {goal_s:.2f} ({told}), peak {peak:,.0f} MB", flush=True)
 
 
 def write_lines(path: Path, role: str, texts: list[Any]) -> Path:
@@ -54,16 +88,26 @@ def write_lines(path: Path, role: str, texts: list[Any]) -> Path:
     return path
 
 
-def measure_import(folder: Path, count: int) -> None:
-    """Captions of one model, read, kept and scored."""
-    texts = Texts(1)
-    references = [[texts.sentence(12) for _ in range(3)] for _ in range(count)]
-    given = write_lines(folder / "captions.jsonl", "prediction", [one[0] for one in references])
-    held_to = write_lines(folder / "references.jsonl", "references", references)
-    how: Any = {"references": held_to, "model": "made-up", "metrics": METRICS}
-    at = str(folder / "import.db")
-    goal = IMPORT_S * count / 60_000
-    measured(f"import of {count:,} captions", goal, lambda: import_run(given, store=at, **how))
+def measure_import(folder: Path, count: int, megabytes: float) -> None:
+    """Captions of one model, read, kept and scored by the command, in a process of its own."""
+    texts, draw = Texts(1), np.random.default_rng(1)
+    halves = [texts.sentence(6) for _ in range(5_000)]
+    clip_mb = 4 * len(" ".join(halves[:2])) / 1e6
+    count = round(megabytes / clip_mb) if megabytes else count
+    # All captions differ: drawing each word of them would take minutes.
+    chosen = draw.integers(0, len(halves), (count, 4, 2)).tolist()
+    captions = [[f"{halves[one]} {halves[two]}" for one, two in own] for own in chosen]
+    given = write_lines(folder / "captions.jsonl", "prediction", [one[0] for one in captions])
+    held_to = write_lines(folder / "references.jsonl", "references", [one[1:] for one in captions])
+    size = (given.stat().st_size + held_to.stat().st_size) / 1e6
+    words = [sys.executable, "-m", "audiocapbench", "import", str(given), "--model", "made-up"]
+    words += ["--references", str(held_to), "--metric", METRICS]
+    words += ["--store", str(folder / "import.db")]
+    measured(
+        f"import of {count:,} captions, {size:.0f} MB",
+        IMPORT_S * size / IMPORT_MB,
+        lambda: subprocess.run(words, env=installed(), check=True, capture_output=True),
+    )
 
 
 def judgement(sample: str, grades: Any) -> Judgement:
@@ -72,11 +116,8 @@ def judgement(sample: str, grades: Any) -> Judgement:
     return Judgement(JUDGE, sample, 0, sign("judge-made-up"), Status.OK, scores, "so it is")
 
 
-def measure_site(folder: Path, models: int, clips: int) -> None:
-    """A site of judged runs whose captions are a reference with other words here and there."""
-    from audiocapbench.report.site.pages import write_site
-    from audiocapbench.report.site.submission import check_submissions, make_submissions
-
+def judged_store(folder: Path, models: int, clips: int) -> str:
+    """Judged runs whose captions are a reference with other words here and there."""
     texts, draw = Texts(2), np.random.default_rng(2)
     references = [[texts.sentence(12) for _ in range(3)] for _ in range(clips)]
     held_to = write_lines(folder / "held.jsonl", "references", references)
@@ -95,6 +136,22 @@ def measure_site(folder: Path, models: int, clips: int) -> None:
         for run in store.runs():
             graded = draw.binomial(10, 0.2 + 0.6 * run.id / models, (clips, len(DIMENSIONS)))
             store.add_judgements(run.id, list(map(judgement, store.run(run.id).sample_ids, graded)))
+    return at
+
+
+def measure_ranks(at: str, models: int) -> None:
+    """The ranks that tests of all pairs leave open, and the letters of ties, on one board."""
+    made: list[Any] = []
+    measured(f"board of {models} models", ANSWER_S, lambda: made.append(leaderboard(store=at)))
+    rows = made[0].boards[0].rows
+    ranges = sum(one.overall.ranks is not None for one in rows)
+    print(f"ranges of ranks: {ranges} of {len(rows)} models, first {rows[0].overall.open}")
+
+
+def measure_site(folder: Path, at: str, models: int, clips: int) -> None:
+    """A site of judged runs, each made into what its maker would hand in and checked."""
+    from audiocapbench.report.site.pages import write_site
+    from audiocapbench.report.site.submission import check_submissions, make_submissions
 
     def work() -> None:
         with Store.open(at) as store, Store.open(str(folder / "checked.db")) as checking:
@@ -133,18 +190,25 @@ def measure_view(at: str) -> None:
 def main() -> None:
     """Make, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="import,site,ranks,view")
     parser.add_argument("--captions", type=int, default=20_000)
+    parser.add_argument("--megabytes", type=float, default=0.0, help="of captions, not so many")
     parser.add_argument("--models", type=int, default=60)
     parser.add_argument("--clips", type=int, default=100)
     parser.add_argument("--store", help="made by perf/view.py --keep")
     arguments = parser.parse_args()
-    for measure, sizes in (
-        (measure_import, (arguments.captions,)),
-        (measure_site, (arguments.models, arguments.clips)),
-    ):
-        with tempfile.TemporaryDirectory() as folder:
-            measure(Path(folder), *sizes)
-    if arguments.store:
+    rows = set(arguments.only.split(","))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        if "import" in rows:
+            measure_import(folder, arguments.captions, arguments.megabytes)
+        if rows & {"site", "ranks"}:
+            at = judged_store(folder, arguments.models, arguments.clips)
+            if "site" in rows:
+                measure_site(folder, at, arguments.models, arguments.clips)
+            if "ranks" in rows:
+                measure_ranks(at, arguments.models)
+    if "view" in rows and arguments.store:
         measure_view(arguments.store)
 
 
