@@ -131,7 +131,8 @@ def _rounds(units: Units, aggregate: Aggregate, unseen: _Ends, how: Resampling) 
     count = len(units.sizes) + 1
     few = rounds * count <= _MOST_KEPT
     for weights in _kept_weights(rounds, count, seed) if few else _weights(rounds, count, seed):
-        sums = columns @ weights[:, 1:].T
+        # Not by BLAS, whose threads wait for each other, for seconds where processors are shared.
+        sums = np.einsum("ij,kj->ik", columns, weights[:, 1:])
         means = (sums[:-1] / sums[-1]).reshape(*units.sums.shape[1:], -1)
         scores = aggregate(means.transpose(-1, *range(means.ndim - 1)))
         share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))

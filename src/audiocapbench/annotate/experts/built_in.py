@@ -17,8 +17,6 @@ from audiocapbench.audio import Samples
 from audiocapbench.audio.measure import frame_powers, level_dbfs, levels_of, measured
 from audiocapbench.errors import ExpertMissingError
 from audiocapbench.models.checkpoint import folder_digest
-from audiocapbench.models.listener.hearing import LONGEST_S
-from audiocapbench.models.listener.hearing import hear as listen
 
 _RATE, _MUSIC_RATE, _WINDOW = 16_000, 22_050, 512
 _ENGLISH = "the model knows English alone; what is said in another language is not to be believed"
@@ -97,7 +95,9 @@ class ListenerExpert:
 
     def analyse(self, clip: ClipAudio) -> dict[str, Any]:
         """Shares of talk and music in the first two minutes, levels in dB of all."""
-        stretches = listen(clip.mono(_RATE), _RATE)
+        from audiocapbench.models.listener.hearing import LONGEST_S, hear
+
+        stretches = hear(clip.mono(_RATE), _RATE)
         whole = min(clip.waveform.duration_s, LONGEST_S)
         seconds = {
             kind: sum(one.seconds for one in stretches if one.kind == kind)
