@@ -16,16 +16,26 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 from unittest.mock import patch
 
 import typer.main
 
 from audiocapbench.cli import main
+from audiocapbench.cli.app import Commands
 
 COMMAND = [sys.executable, "-m", "audiocapbench"]
 
-# A process makes its parser of all commands once, which takes longer than most calls do.
-_parser = functools.cache(typer.main.get_command)
+_new_parser = typer.main.get_command
+
+
+@functools.cache
+def _parser(app: typer.Typer) -> Any:
+    """The parser of all commands, made once: each that came later would have all made anew."""
+    parser: Any = _new_parser(app)
+    if isinstance(parser, Commands):
+        parser.list_commands(None)
+    return parser
 
 
 def run_command(

@@ -216,18 +216,21 @@ def undeclared_imports(path: Path, text: str | None = None) -> list[str]:
     """
     text = path.read_text("utf-8") if text is None else text
     known = _always_there()
-    imports = (line.partition(" import ")[0] for line in _IMPORT.findall(text))
-    names = {name for line in imports for name in _FIRST.findall(line)}
-    if not names - known and not _BY_NAME.search(text):
+    if not _may_import(text, known):
         return []
-    tree = ast.parse(text)
+    tree, lines = ast.parse(text), text.splitlines()
+    # Nodes are walked where their text has something to find: that of all takes seconds.
+    texts = {node: "\n".join(lines[_first_line(node) - 1 : node.end_lineno]) for node in tree.body}
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    needed = {node.name: _needed(node) for node in tree.body if isinstance(node, functions)}
-    everywhere = {
-        name for node in tree.body if not isinstance(node, functions) for name in _needed(node)
-    }
+    said_in = {node: _needed(node) if "needs(" in own else set() for node, own in texts.items()}
+    needed = {node.name: said_in[node] for node in tree.body if isinstance(node, functions)}
+    everywhere = set[str]().union(
+        *(said for node, said in said_in.items() if not isinstance(node, functions))
+    )
     faults = []
-    for node in tree.body:
+    for node, own in texts.items():
+        if not _may_import(own, known):
+            continue
         said = set(everywhere)
         if isinstance(node, functions):
             named = {arg.arg for arg in node.args.args} | {
@@ -242,6 +245,18 @@ def undeclared_imports(path: Path, text: str | None = None) -> list[str]:
             if name not in known | said
         ]
     return faults
+
+
+def _first_line(node: ast.stmt) -> int:
+    first: int = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    return first
+
+
+def _may_import(text: str, known: frozenset[str]) -> bool:
+    """Whether something else than what is always there may be imported in a text."""
+    imports = (line.partition(" import ")[0] for line in _IMPORT.findall(text))
+    names = {name for line in imports for name in _FIRST.findall(line)}
+    return bool(names - known) or bool(_BY_NAME.search(text))
 
 
 def needs_torch(path: Path) -> bool:

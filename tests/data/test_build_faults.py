@@ -139,27 +139,29 @@ def test_an_absent_repository_is_one_sentence(tmp_path: Path, ids: Path) -> None
 
 
 BROKEN = {
-    "neither parquet nor audio files": Repository({"test/notes.txt": b"nothing"}),
-    "has no files for the split 'test'": Repository({"data/train-0.parquet": b""}),
-    "test.parquet cannot be read (": Repository({"test.parquet": b"PAR1 but not really PAR1"}),
-    "but audio and youtube_id or file_name are needed": Repository(
+    "neither parquet nor audio files": lambda: Repository({"test/notes.txt": b"nothing"}),
+    "has no files for the split 'test'": lambda: Repository({"data/train-0.parquet": b""}),
+    "test.parquet cannot be read (": lambda: Repository(
+        {"test.parquet": b"PAR1 but not really PAR1"}
+    ),
+    "but audio and youtube_id or file_name are needed": lambda: Repository(
         {"test.parquet": parquet([{"name": "x", "audio": tone(1)}])}
     ),
-    "its first line names a column twice": Repository(
+    "its first line names a column twice": lambda: Repository(
         {"test/metadata.csv": b"file_name,file_name\na.wav,b.wav\n", "test/a.wav": tone(1)}
     ),
-    "metadata.jsonl cannot be read (metadata.jsonl line 2: is not JSON": Repository(
+    "metadata.jsonl cannot be read (metadata.jsonl line 2: is not JSON": lambda: Repository(
         {"test/metadata.jsonl": b'{"file_name": "a.wav"}\n{\n', "test/a.wav": tone(1)}
     ),
-    "lacks a file that it lists": Repository(audiocaps().files, listed=False),
+    "lacks a file that it lists": lambda: Repository(audiocaps().files, listed=False),
 }
 
 
-@pytest.mark.parametrize(("sentence", "repository"), BROKEN.items(), ids=BROKEN)
+@pytest.mark.parametrize("sentence", BROKEN)
 def test_a_repository_of_another_shape_is_one_sentence(
-    tmp_path: Path, ids: Path, sentence: str, repository: Repository
+    tmp_path: Path, ids: Path, sentence: str
 ) -> None:
-    with HubServer(repositories() | {AUDIOCAPS: repository}) as server:
+    with HubServer(repositories() | {AUDIOCAPS: BROKEN[sentence]()}) as server:
         end = build_from(server, tmp_path / "out", ids)
     problem = end.parts[1].problem
     assert problem is not None

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from audiocapbench.models import Question, SentAudio, create_model
 from audiocapbench.models.listener import describe
-from audiocapbench.models.listener.hearing import hear, topic_of
 from needs import needs
 
 RATE = 16_000
@@ -209,6 +208,8 @@ def test_words_are_never_claimed() -> None:
     ],
 )
 def test_the_instruction_decides_what_is_described(prompt: str, topic: str) -> None:
+    from audiocapbench.models.listener.hearing import topic_of
+
     assert topic_of(prompt) == topic
 
 
@@ -241,12 +242,16 @@ def test_the_same_clip_is_always_described_alike_and_left_as_it_was() -> None:
 
 
 def test_a_minute_is_described_whole() -> None:
+    from audiocapbench.models.listener.hearing import hear
+
     stretches = hear(clip(np.concatenate((noise(40), tone(440, 20)))), RATE)
     assert sum(stretch.seconds for stretch in stretches) == pytest.approx(60)
     assert [stretch.kind for stretch in stretches] == ["hiss", "tone"]
 
 
 def test_of_a_very_long_clip_the_first_two_minutes_are_heard() -> None:
+    from audiocapbench.models.listener.hearing import hear
+
     stretches = hear(clip(np.concatenate((tone(440, 125), noise(5)))), RATE)
     assert [(stretch.kind, stretch.seconds) for stretch in stretches] == [("tone", 120.0)]
 

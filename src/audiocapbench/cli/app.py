@@ -140,7 +140,7 @@ class Commands(ExampleGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by the question that they answer."""
-        widest = max(map(len, COMMANDS))
+        widest = max(map(len, self.list_commands(ctx)))
         for question, names in PANELS.items():
             shown = [(name, self.get_command(ctx, name)) for name in names.split()]
             with formatter.section(question):
