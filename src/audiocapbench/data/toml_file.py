@@ -25,7 +25,9 @@ _KEY = re.compile(r"(\s*)([\w.\s\"'-]+?)\s*=")
 _OF_KEY = re.compile(r"([a-z_]+(?:\.[\w.-]+)?): (.*)", re.DOTALL)
 
 
-class TomlTable(BaseModel, extra="forbid", frozen=True, strict=True, allow_inf_nan=False):
+class TomlTable(
+    BaseModel, extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+):
     """A table of a file, whose keys must fit together too."""
 
     def mistakes(self) -> Iterable[str]:
