@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from needs import TESTS, needs_shared, needs_torch, undeclared_imports
+from needs import TESTS, needs_shared, slow_import, undeclared_imports
 from reporting import (
     Reporting,
     add_options,
@@ -104,18 +104,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """The tests of a file stay together, and files with torch, whose import takes up to 15 s.
 
-    Only the longest is by itself: it imports torch in processes of its own.
+    Only the longest is by itself: it imports torch in processes of its own. So do those with NLTK,
+    which brings SciPy and, where it is there, scikit-learn.
     """
     from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
-    files = [path for path in TESTS.rglob("test_*.py") if find_spec("torch")]
-    others = [path for path in files if path != TESTS / LONG[0] and needs_torch(path)]
-    torch = {os.path.relpath(path, config.rootpath) for path in others}
+    files = [path for path in TESTS.rglob("test_*.py") if path != TESTS / LONG[0]]
+    slow = {os.path.relpath(path, config.rootpath): slow_import(path) for path in files}
 
     class OneImport(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             name = nodeid.partition("::")[0]
-            return "torch" if name in torch else name
+            alike = slow.get(name)
+            return alike if alike and find_spec(alike) else name
 
     return OneImport(config, log) if config.option.dist == "loadfile" else None
 

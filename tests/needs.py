@@ -259,9 +259,10 @@ def _may_import(text: str, known: frozenset[str]) -> bool:
     return bool(names - known) or bool(_BY_NAME.search(text))
 
 
-def needs_torch(path: Path) -> bool:
-    """Whether a file of tests needs torch somewhere, or what brings it."""
-    return bool(_TORCH.search(path.read_text("utf-8")))
+def slow_import(path: Path) -> str | None:
+    """What a file of tests needs somewhere that takes seconds to import: torch, or NLTK."""
+    text = path.read_text("utf-8")
+    return next((name for name, words in _SLOW.items() if words.search(text)), None)
 
 
 def _needed(node: ast.AST) -> set[str]:
@@ -279,7 +280,10 @@ def _needed(node: ast.AST) -> set[str]:
 
 
 _IMPORT = re.compile(r"(?:^|[;:])\s*(?:import|from)\s+([^#\n;]+)", re.MULTILINE)
-_TORCH = re.compile(r'\bneeds\([^)]*"(torch|transformers|sentence_transformers)"')
+_SLOW = {
+    "torch": re.compile(r'\bneeds\([^)]*"(torch|transformers|sentence_transformers)"'),
+    "nltk": re.compile(r'\bneeds\("nltk\.|^ *from (nltk|rouge_score)\b', re.MULTILINE),
+}
 _FIRST = re.compile(r"(?:^|,)\s*(\w+)")
 _BY_NAME = re.compile(r"\b(?:__import__|importorskip)\(")
 

@@ -15,7 +15,7 @@ from needs import (
     needs,
     needs_program,
     needs_shared,
-    needs_torch,
+    slow_import,
     undeclared_imports,
 )
 from reporting import skipped_table
@@ -48,10 +48,12 @@ def test_a_package_that_is_there_is_imported_when_it_is_used() -> None:
     assert done.stdout.strip() == "False"
 
 
-def test_files_that_wait_for_torch_are_known() -> None:
-    assert needs_torch(TESTS / "metrics/test_human_pairs.py")
-    assert needs_torch(TESTS / "metrics/test_fense.py")
-    assert not needs_torch(TESTS / "metrics/test_rouge.py")
+def test_files_that_wait_for_a_long_import_are_known() -> None:
+    assert slow_import(TESTS / "metrics/test_human_pairs.py") == "torch"
+    assert slow_import(TESTS / "metrics/test_fense.py") == "torch"
+    alike = [path.name for path in TESTS.rglob("test_*.py") if slow_import(path) == "nltk"]
+    assert sorted(alike) == [f"test_{one}.py" for one in "bleu meteor porter rouge wordnet".split()]
+    assert slow_import(TESTS / "metrics/test_cider.py") is None
 
 
 def test_a_missing_program_is_named_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
