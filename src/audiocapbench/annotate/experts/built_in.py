@@ -97,18 +97,15 @@ class ListenerExpert:
         """Shares of talk and music in the first two minutes, levels in dB of all."""
         from audiocapbench.models.listener.hearing import LONGEST_S, hear
 
-        stretches = hear(clip.mono(_RATE), _RATE)
-        whole = min(clip.waveform.duration_s, LONGEST_S)
+        heard, whole = hear(clip.mono(_RATE), _RATE), min(clip.waveform.duration_s, LONGEST_S)
         seconds = {
-            kind: sum(one.seconds for one in stretches if one.kind == kind)
+            kind: sum(one.seconds for one in heard if one.kind == kind)
             for kind in ("speech", "music")
         }
         powers, frames = frame_powers(clip.waveform.samples, clip.waveform.rate)
         low, high = np.percentile(levels_of(powers), (10, 90))
-        return {f"{kind}_share": min(1.0, one / whole) for kind, one in seconds.items()} | {
-            "level_dbfs": level_dbfs(powers, frames),
-            "background_db": float(low - high),
-        }
+        levels = {"level_dbfs": level_dbfs(powers, frames), "background_db": float(low - high)}
+        return {f"{kind}_share": min(1.0, one / whole) for kind, one in seconds.items()} | levels
 
 
 class AsrExpert:
