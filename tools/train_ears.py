@@ -106,16 +106,16 @@ def learn(
         folds = np.random.default_rng(seed).permutation(len(clips)) % study.FOLDS
         for fold in range(study.FOLDS):
             out = folds[place] == fold
-            weights = study.fit(np.concatenate([own[~out] for own in rows.values()]), unheard)
+            known = np.concatenate([own[~out] for own in rows.values()])
+            weights = study.fit(known, unheard, ATTACK_SHARE)
             for clap, own in rows.items():
                 right[clap][out] += own[out] @ weights > 0
     figures = {clap: study.accuracies(own / SEEDS, votes) for clap, own in right.items()}
-    return study.fit(np.concatenate([*rows.values()]), unheard), figures
+    return study.fit(np.concatenate([*rows.values()]), unheard, ATTACK_SHARE), figures
 
 
 def main(folder: Path) -> None:
     """Learn, measure and write ears.json."""
-    study.ATTACK_SHARE = ATTACK_SHARE
     main_pairs = study._decided(folder, "brace-main", "brace/AudioCaps_Main.json")
     pairs = [one for one in main_pairs if not one.answer_set]
     heard = heard_differences(pairs, folder)
