@@ -8,7 +8,8 @@ importing the packages that every run needs, in a process of its own, and readin
 file once, which is the least that anybody who checks a folder does.
 
 On a busy machine of two cores, one run: 0.9 s for 300 clips and 1.2 s for 2,000; reading and
-hashing took 0.01 and 0.05 s.
+hashing took 0.01 and 0.05 s. On a busier one 1.3 and 1.6 s for 300 clips, of which the packages
+alone take 0.9 and 1.0.
 """
 
 import argparse
