@@ -38,7 +38,7 @@ FOLDS, ROUNDS, SEED = 10, 1000, 20261115
 RIDGE = 1.0
 CLIPS_ATTACKED = 200
 ATTACK_SHARE = 0.2
-CONTRASTED_SHARES = {DEFAULT: 0.1, "minilm": 0.05}
+CONTRASTED_SHARE = 0.1
 DIGITS = 4
 
 Floats = NDArray[np.float64]
@@ -90,14 +90,20 @@ def compare(
     )
 
 
-def fit(votes: Floats, attacks: Floats, attack_share: float = ATTACK_SHARE) -> Floats:
+def fit(
+    votes: Floats,
+    attacks: Floats,
+    attack_share: float = ATTACK_SHARE,
+    pull: Floats | None = None,
+) -> Floats:
     """Weights of 0 or more that add up to 1, by a logistic model of who is preferred.
 
-    Attacks weigh together as much as a share of the votes.
+    Attacks weigh together as much as a share of the votes; ``pull`` is what each vote weighs.
     """
     rows = np.concatenate([votes, attacks])
     share = attack_share * len(votes) / max(len(attacks), 1)
-    counted = np.concatenate([np.ones(len(votes)), np.full(len(attacks), share)])
+    own = np.ones(len(votes)) if pull is None else pull * len(votes) / pull.sum()
+    counted = np.concatenate([own, np.full(len(attacks), share)])
     spread = votes.std(axis=0)
     scaled = rows / spread
 
@@ -115,14 +121,25 @@ def fit(votes: Floats, attacks: Floats, attack_share: float = ATTACK_SHARE) -> F
     return np.asarray(np.round(rounded, DIGITS))
 
 
-def cross_validate(votes: Compared, attacks: Compared, attack_share: float) -> NDArray[np.bool_]:
+def alike(kinds: NDArray[np.str_]) -> Floats:
+    """What each pair weighs where HC, HI, HM and MM weigh alike, however many pairs each has."""
+    _, places, counts = np.unique(
+        [kind[:2] for kind in kinds], return_inverse=True, return_counts=True
+    )
+    return np.asarray(1.0 / counts[places])
+
+
+def cross_validate(
+    votes: Compared, attacks: Compared, attack_share: float, pull: Floats
+) -> NDArray[np.bool_]:
     """Whether each vote is met by weights that were learned on other clips."""
     clips = np.unique(votes.clips)
     folds = np.random.default_rng(SEED).permutation(len(clips)) % FOLDS
     fold = folds[np.searchsorted(clips, votes.clips)]
     right = np.zeros(len(fold), dtype=np.bool_)
     for one in range(FOLDS):
-        weights = fit(votes.differences[fold != one], attacks.differences, attack_share)
+        kept = fold != one
+        weights = fit(votes.differences[kept], attacks.differences, attack_share, pull[kept])
         right[fold == one] = votes.differences[fold == one] @ weights > 0
     return right
 
@@ -159,16 +176,18 @@ def study(
             attacked(folder / "audiocaps/test.csv"),
         )
     )
-    share = CONTRASTED_SHARES[encoder] if contrast else ATTACK_SHARE
+    share = CONTRASTED_SHARE if contrast else ATTACK_SHARE
+    by_kind = contrast and encoder != DEFAULT
+    pull = alike(votes.kinds) if by_kind else np.ones(len(votes.kinds))
     set_by_hand = np.array([one.answer_set for one in brace])
 
     def measure(kept: list[int]) -> dict[str, Any]:
         own = [one._replace(differences=one.differences[:, kept]) for one in (votes, attacks)]
         weights = np.zeros(len(names))
-        weights[kept] = fit(own[0].differences, own[1].differences, share)
+        weights[kept] = fit(own[0].differences, own[1].differences, share, pull)
         voted = main.differences[~set_by_hand] @ weights > 0
         return {
-            "people's pairs": accuracies(cross_validate(own[0], own[1], share), votes),
+            "people's pairs": accuracies(cross_validate(own[0], own[1], share, pull), votes),
             "BRACE voted": _percent(voted.mean()),
             "BRACE set": _percent((main.differences[set_by_hand] @ weights > 0).mean()),
             "BRACE hallucination": _percent((false.differences @ weights > 0).mean()),
@@ -185,7 +204,7 @@ def study(
     for left_out in everything if not contrast else ():
         kept = [place for place in everything if place != left_out]
         figures[f"without {names[left_out]}"] = measure(kept)
-    weights = fit(votes.differences, attacks.differences, share)
+    weights = fit(votes.differences, attacks.differences, share, pull)
     return dict(zip(names, weights.tolist(), strict=True)), figures
 
 

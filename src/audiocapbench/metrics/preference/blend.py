@@ -34,7 +34,7 @@ FEATURES = ("coverage", "accuracy", "completeness", "faithfulness", "fluency", "
 CONTRASTED = ("said", "completeness", "ending", "length", "form")
 """What it is made of where captions are held to other clips: ``said`` is how much fits this clip
 better than others, of as much as a reference says, and ``form`` what being broken or too long
-leaves. Similarity, where there is one, is cut by ``length`` and stands in its place."""
+leaves. Similarity, where there is one, is cut for length as these are, and has its place."""
 
 _SENTENCES = "minilm"
 _HAVE_CONTRAST = (DEFAULT, _SENTENCES)  # have weights for captions that are held to others of a set
@@ -115,7 +115,7 @@ def preference(
     samples = np.maximum(sum(parts, np.zeros(len(predictions))), 0)
     signature = sign(
         "preference",
-        protocol=protocol + bool(contrast),
+        protocol=protocol + bool(contrast) * (1 + (kind == _SENTENCES)),
         **how,
         **{name: one.name for name, one in ears},
     )
@@ -156,7 +156,7 @@ def features(
     found = {"ending": said * finished, "length": said / (1 + excess)}
     if static.name != encoder.name:
         cosines = np.maximum(mean_cosines(texts, held_to, encoder), 0)
-        found["similarity"] = cosines * found["length"] if contrast else cosines
+        found["similarity"] = cosines * kept[0] if contrast else cosines
     if contrast:
         length, whole, last = kept
         own = {"supported": supported, "completeness": met, "last": last}
