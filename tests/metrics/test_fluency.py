@@ -332,7 +332,7 @@ def test_an_empty_prediction_scores_zero_and_is_counted() -> None:
 def test_the_signature_tells_encoder_detector_and_weight() -> None:
     signature = str(fluent_similarity(["a"], [["a"]]).signature)
     expected = f"encoder:{load('caption2vec').name}|refs:mean|detector:{load_detector().name}"
-    assert f"{expected}|weight:{ERROR_WEIGHT:g}|excess:{EXCESS_WEIGHT:g}|protocol:8" in signature
+    assert f"{expected}|weight:{ERROR_WEIGHT:g}|excess:{EXCESS_WEIGHT:g}|protocol:9" in signature
     assert f"detector:{load_detector().name}|" in str(fluency(["a"]).signature)
 
 

@@ -81,7 +81,7 @@ def test_an_empty_corpus_scores_zero() -> None:
 def test_the_signature_names_the_encoder_with_its_fingerprint() -> None:
     signature = str(similarity(["a"], [["a"]]).signature)
     assert signature.startswith(
-        f"similarity|encoder:{load('caption2vec').name}|refs:mean|protocol:6"
+        f"similarity|encoder:{load('caption2vec').name}|refs:mean|protocol:7"
     )
 
 

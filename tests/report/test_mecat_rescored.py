@@ -88,7 +88,7 @@ def test_the_recipe_is_frozen(found: Findings) -> None:
     assert "encoder=" in RECIPE, "another default encoder is no other recipe"
     assert found.to_dict()["recipe"] == (
         "date|variant:published|subtask:by-group|d:by-group|encoder:caption2vec@c7bfccc5|refs:mean|"
-        "fluency:no|length:references:3|total:Score_Cap|protocol:7"
+        "fluency:no|length:references:3|total:Score_Cap|protocol:8"
     )
 
 

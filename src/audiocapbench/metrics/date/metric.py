@@ -109,7 +109,7 @@ def date_and_parts(
     sides = [np.maximum(side, 0) for side in parts[:2]]
     columns = np.stack(sides if variant == "published" else [parts.date], axis=1)
     # With our own encoder captions are read as plain text; with a published one, as written.
-    protocol = 7 if isinstance(model, StaticPieces) else 6
+    protocol = 8 if isinstance(model, StaticPieces) else 7
     signature = sign("date", protocol=protocol, **fields)
     results = [MetricResult("date", signature, parts.date, columns, aggregate_date)]
     halves = {"date_similarity": parts.similarity, "date_discriminability": parts.discriminability}

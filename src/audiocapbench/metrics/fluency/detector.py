@@ -221,7 +221,7 @@ def fluency(predictions: Sequence[str], _references: object = None) -> MetricRes
     check_texts(predictions, "The fluency detector")
     detector = load_detector()
     samples = 1 - detector.error_probabilities(list(map(plain, predictions)))
-    signature = sign("fluency", protocol=6, detector=detector.name)
+    signature = sign("fluency", protocol=7, detector=detector.name)
     return MetricResult.of_means("fluency", signature, samples)
 
 
@@ -247,7 +247,7 @@ def fluent_similarity(
     lost += EXCESS_WEIGHT * np.array([excess_length(*one) for one in both], dtype=np.float64)
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
     weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
-    signature = sign("fluent_similarity", protocol=8, **fields, **weights)
+    signature = sign("fluent_similarity", protocol=9, **fields, **weights)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
 
 

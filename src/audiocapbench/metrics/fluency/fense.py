@@ -61,7 +61,7 @@ def similarity(
     """
     model = load(encoder) if isinstance(encoder, str) else encoder
     samples = mean_cosines(*plain_captions(predictions, references), model)
-    signature = sign("similarity", protocol=6, encoder=model.name, refs="mean")
+    signature = sign("similarity", protocol=7, encoder=model.name, refs="mean")
     return MetricResult.of_means("similarity", signature, samples)
 
 

@@ -95,7 +95,7 @@ def preference(
     detector, ears = load_detector().name, sorted((heard or {}).items())
     how: dict[str, str | int] = {"references": "none", "blend": "", "detector": detector}
     if references is None:
-        kind, protocol, found = "none", 6, {"fluency": fluency(predictions).samples}
+        kind, protocol, found = "none", 7, {"fluency": fluency(predictions).samples}
     else:
         model = load(encoder) if isinstance(encoder, str) else encoder
         static, protocol = read_by(model)

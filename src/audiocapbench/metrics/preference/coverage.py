@@ -128,4 +128,4 @@ def static_vectors(encoder: str = DEFAULT) -> StaticEncoder:
 def read_by(encoder: Encoder) -> tuple[StaticEncoder, int]:
     """What tokens are compared by, the default unless the encoder is static, and the protocol."""
     old = encoder.name.startswith(OLD)
-    return static_vectors(OLD if old else DEFAULT), 6 if old else 7
+    return static_vectors(OLD if old else DEFAULT), 7 if old else 8

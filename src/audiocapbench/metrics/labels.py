@@ -1,0 +1,138 @@
+"""Labels around a caption: what names it, numbers it or holds it in a program, at both its ends.
+
+A label is a few words beside a mark that say nothing of a sound. Which mark decides how many: no
+caption that people wrote begins with one word before a colon, and many have one before a comma.
+"""
+
+from audiocapbench.metrics.shipped import patterns, word_set
+
+_FILE = ("audiocapbench.metrics", "text.toml")
+_FORMS = patterns(*_FILE)
+_ELEMENTS = ("audiocapbench.metrics.elements", "words.toml")
+_ABOUT = word_set(*_FILE, "about")
+_SAY_NOTHING = _ABOUT.union(
+    word_set(*_FILE, "beside"), word_set(*_ELEMENTS, "stop"), word_set(*_ELEMENTS, "vague")
+)
+_MOST_WORDS, _MOST_UNKNOWN, _WINDOW = 14, 3, 200  # of a label
+_CLOSED = {"(": ")", "[": "]", "{": "}", "<": ">"}
+
+
+class _Label:
+    """Words that may be a label, the gap between them and a caption, and their own brackets."""
+
+    def __init__(self, words: list[str], written: str, gap: str, before: str, behind: str) -> None:
+        self.written, self.gap, self.few = written, gap, len(words) <= 3
+        opened = _FORMS["bracket"].search(before)
+        self.bracket = opened[1] if opened and _CLOSED[opened[1]] in behind else ""
+        unknown = sum(not _says_nothing(one) for one in words)
+        self.known, named = not unknown, not _ABOUT.isdisjoint(words)
+        self.about, self.mostly = named and self.known, named and unknown < 2
+        self.figure = self.known and words[0][0].isdigit()
+        self.one = len(written.split()) == 1 or all(map(_is_figure, words[1:]))
+
+    def fits(self, form: str) -> bool:
+        return _FORMS[form].fullmatch(self.written) is not None
+
+    def leads(self, of_values: bool) -> bool:
+        """Whether it is a label of what follows."""
+        gap = self.gap
+        if (self.figure and _FORMS["behind_figure"].search(gap)) or (
+            self.fits("numeral") and _FORMS["behind_numeral"].match(gap)
+        ):
+            return True
+        if _FORMS["strong"].search(gap):
+            few = self.few and _FORMS["strongest"].search(gap)
+            return self.one or self.known or self.mostly or bool(few) or self.fits("timed")
+        if _FORMS["comma"].fullmatch(gap):
+            return self.figure or self.about or self.fits("odd") or (of_values and self.few)
+        if self.bracket:
+            return self.known or (self.bracket in "{<" and self.few)
+        line = "\n" in gap and self.fits("odd")
+        return self.about or line or (self.known and _FORMS["asked"].match(gap) is not None)
+
+    def trails(self, of_values: bool) -> bool:
+        """Whether it is a label of what stands before it."""
+        gap = self.gap
+        if self.bracket:
+            in_other = self.bracket != "(" and (self.known or self.one)
+            return self.about or self.fits("ending") or in_other
+        if _FORMS["comma"].fullmatch(gap):
+            return (self.figure and not {'"', "\t"}.isdisjoint(gap)) or (of_values and self.few)
+        if "\n" in gap:
+            return self.about or self.figure or self.fits("ending") or self.fits("value")
+        if self.written.isalpha() and self.fits("ending") and _FORMS["marked"].fullmatch(gap):
+            return True
+        named = (self.about or self.figure) and _FORMS["hung"].search(gap)
+        return bool(named) or (self.one and _FORMS["hung_alone"].search(gap) is not None)
+
+
+def says_nothing(text: str, start: int = 0) -> bool:
+    """Whether all words of a text speak of a caption, or of nothing that can be heard."""
+    return all(_says_nothing(one[0]) for one in _FORMS["token"].finditer(text, start))
+
+
+def _says_nothing(word: str) -> bool:
+    return word.partition("'")[0] in _SAY_NOTHING or len(word) == 1 or _is_figure(word)
+
+
+def _is_figure(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def without_labels(text: str) -> str:
+    """Text without the labels before and behind what it says."""
+    of_values = values = _FORMS["program"].match(text) is not None
+    # Where the next word had found room, a line was not wrapped.
+    longest = max(map(len, text.splitlines()), default=0)
+    start = 0
+    while cut := _first_cut(text, start, values, longest):
+        values = values and _ABOUT.isdisjoint(_FORMS["token"].findall(text[start:cut]))
+        start = cut
+    text = text[start:]
+    while (cut := _last_cut(text, of_values)) < len(text):
+        text = text[:cut]
+    return text
+
+
+def _first_cut(text: str, start: int, of_values: bool, longest: int) -> int:
+    """Where what stands behind the first label begins, or 0."""
+    if keyed := _FORMS["keyed_first"].match(text, start):
+        return keyed.end()
+    words: list[str] = []
+    unknown = 0
+    found = _FORMS["token"].finditer(text, start)
+    first = one = next(found, None)
+    while first and one and len(words) < _MOST_WORDS and unknown <= _MOST_UNKNOWN:
+        words.append(one[0])
+        unknown += not _says_nothing(one[0])
+        then = next(found, None)
+        end = then.start() if then else len(text)
+        before, gap = text[start : first.start()], text[one.end() : end]
+        alone = one is first and _FORMS["alone"].fullmatch(before.strip()[-1:] + one[0])
+        plain = _FORMS["figures_gap" if _is_figure(one[0]) else "plain_gap"].fullmatch(gap)
+        if alone or not plain:
+            label = _Label(words, text[first.start() : one.end()], gap, before, gap)
+            hard = "\n" in gap and then and len(label.written) + len(then[0]) < longest
+            leads = alone or label.leads(of_values) or (hard and label.mostly)
+            if leads and (label.about or (then and (label.known or not says_nothing(text, end)))):
+                opens = _FORMS["opens"].search(gap)
+                return one.end() + opens.start() if opens and then else end
+        one = then
+    return 0
+
+
+def _last_cut(text: str, of_values: bool) -> int:
+    """Where what stands before the last label ends, or the length."""
+    offset = max(0, len(text) - _WINDOW)
+    if keyed := _FORMS["keyed_last"].search(text, offset):
+        return keyed.start()
+    found = list(_FORMS["token"].finditer(text, offset))
+    for place in range(len(found) - 1, max(0, len(found) - 1 - _MOST_WORDS), -1):
+        start, end = found[place - 1].end(), found[-1].end()
+        gap = text[start : found[place].start()]
+        words = [token[0] for token in found[place:]]
+        if not _FORMS["plain_gap"].fullmatch(gap):
+            written = text[found[place].start() : end]
+            if _Label(words, written, gap, gap, text[end:]).trails(of_values):
+                return start + len(gap) - len(gap.lstrip("\"')]}"))
+    return len(text)
