@@ -2,16 +2,18 @@
 
 import json
 import quopri
+import re
 from collections.abc import Callable
 from functools import cache, partial, reduce
 from html import escape
 from textwrap import wrap
 from time import process_time
+from unicodedata import category, normalize
 from urllib.parse import quote, quote_plus
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from audiocapbench.judges.contract import JudgeInput
@@ -232,6 +234,61 @@ expected = cache(partial(scores, CAPTIONS, REFERENCES))
 def test_formatting_changes_no_caption(name: str) -> None:
     written = (FORMATS | OUTERMOST)[name]
     assert [plain(written(text)) for text in CAPTIONS] == list(map(plain, CAPTIONS))
+
+
+KINDS = {"Po", "Pd", "Sm", "So"}
+SIGNS = [one for one in map(chr, range(0x20, 0x3100)) if category(one) in KINDS]
+PLAIN = "a dog's bark is heard, then 2 children laugh"
+
+
+@given(st.sampled_from(SIGNS), st.booleans())
+@settings(max_examples=150)
+def test_signs_around_a_caption_say_nothing(sign: str, apart: bool) -> None:
+    assume(not any(map(str.isalnum, normalize("NFKC", sign))))
+    space = " " * apart
+    assert plain(f"{sign}{space}{PLAIN}") == PLAIN
+    assert plain(f"{PLAIN}{space}{sign}") == PLAIN
+
+
+NAMES = "caption|audio caption|here is the caption|the final answer|my prediction|result 3|sound"
+
+
+@given(
+    st.sampled_from(NAMES.split("|")),
+    st.sampled_from([": ", " = ", " | ", " - ", " -> ", "\t→ ", ":\n\n", ' : "', "=", " >> "]),
+    st.sampled_from([str, str.upper, str.title]),
+)
+@settings(max_examples=60)
+def test_what_names_a_caption_before_a_mark_is_a_label(
+    words: str, mark: str, case: Callable[[str], str]
+) -> None:
+    assert plain(case(words) + mark + PLAIN + '"' * mark.count('"')) == PLAIN
+
+
+@given(st.sampled_from("id n model score".split()), st.integers(0, 99), st.booleans())
+@settings(max_examples=40)
+def test_of_an_object_the_caption_is_read(key: str, value: int, before: bool) -> None:
+    own, other = {"caption": PLAIN}, {key: value}
+    made = {**other, **own} if before else {**own, **other}
+    assert plain(json.dumps(made)) == plain(repr([made])) == PLAIN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("instructional narration: he counts to ten", "two speakers: one man and one woman"),
+        *(
+            "a man says yes, then a bell",
+            "music (67 bpm)",
+            "a room (rt60 ~6s)",
+            "rain | wind | hail",
+        ),
+        *("sound of rain, then wind", "a crowd - mostly children - cheers"),
+    ],
+)
+def test_what_says_something_before_a_mark_is_no_label(text: str) -> None:
+    kept = re.findall(r"\w+", plain(text))
+    assert kept == re.findall(r"\w+", text)
 
 
 @pytest.mark.parametrize("mark", [".", "-", "~", " / ", "=20"])

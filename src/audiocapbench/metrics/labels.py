@@ -42,7 +42,8 @@ class _Label:
             return True
         if _FORMS["strong"].search(gap):
             few = self.few and _FORMS["strongest"].search(gap)
-            return self.one or self.known or self.mostly or bool(few) or self.fits("timed")
+            one = self.one and _FORMS["sole"].search(gap)
+            return bool(one or few) or self.known or self.mostly or self.fits("timed")
         if _FORMS["comma"].fullmatch(gap):
             return self.figure or self.about or self.fits("odd") or (of_values and self.few)
         if self.bracket:

@@ -94,8 +94,10 @@ def _clean(text: str) -> str:
     whole = _FORMS["dots"].sub("", _FORMS["spaced"].sub("", _FORMS["bullet"].sub("•", text)))
     text = _FORMS["literal"].sub("", _FORMS["leading"].sub("", whole))
     end = text[-1:] if text[1:] and text[-1] in _QUOTES else ""
-    marks = {one for one in text if not one.isalnum() and category(one)[0] != "M"} - _NOT_FINAL
-    text = _unquoted(text.removesuffix(end).rstrip("".join(marks)) + end)
+    # A picture says something where no word does.
+    kept = ("M",) if _FORMS["word"].search(text) else ("M", "So")
+    signs = {one for one in text if not one.isalnum() and not category(one).startswith(kept)}
+    text = _unquoted(text.removesuffix(end).rstrip("".join(signs - _NOT_FINAL)) + end)
     if text == whole and text[:1] in _EMPHASIS:
         text = text.strip(text[0])
     if text == whole:
