@@ -40,7 +40,7 @@ Room = NDArray[np.uint8]
 """Bytes that are written to."""
 
 
-class Clip(NamedTuple):
+class ReadClip(NamedTuple):
     """A file, the SHA-256 of its bytes, and its sound, which is None where that is known already;
     or why it cannot be read."""
 
@@ -61,7 +61,7 @@ class ClipReader:
     raw: bool = False
     resamples: bool = False
 
-    def read(self, path: Path, longest: int = sys.maxsize, room: Room | None = None) -> Clip:
+    def read(self, path: Path, longest: int = sys.maxsize, room: Room | None = None) -> ReadClip:
         """A clip, read into the room if samples lie in its file as a device takes them; the sound
         of a file that has more bytes than the longest is left to another call."""
         try:
@@ -69,13 +69,13 @@ class ClipReader:
                 return found
             size, content = hashed(path)[1:]
         except (AudioError, ValueError) as error:
-            return Clip(path, "", AudioError(str(error)))
+            return ReadClip(path, "", AudioError(str(error)))
         except OSError as error:
-            return Clip(path, "", AudioError(f"{path}: cannot be read ({error.strerror})"))
+            return ReadClip(path, "", AudioError(f"{path}: cannot be read ({error.strerror})"))
         is_left = content in self.known or size > longest
-        return Clip(path, content, None if is_left else read_samples(path, self.rate))
+        return ReadClip(path, content, None if is_left else read_samples(path, self.rate))
 
-    def _as_it_lies(self, path: Path, longest: int, room: Room | None) -> Clip | None:
+    def _as_it_lies(self, path: Path, longest: int, room: Room | None) -> ReadClip | None:
         """A clip of 16 bits and one or two channels, of which both are heard; the file is read
         once."""
         with open_plain(path) as file:
@@ -89,12 +89,14 @@ class ClipReader:
                 return None  # it was changed meanwhile
         content = hashlib.sha256(whole.data).hexdigest()
         if content in self.known:
-            return Clip(path, content, None)
+            return ReadClip(path, content, None)
         sound = whole[header.start :].view("<i2").reshape(-1, header.channels)
         if audio.Mix.of([sound], header.rate, header.channels).note:
             return None
         at_rate = header.rate == self.rate
-        return Clip(path, content, sound if at_rate else Recorded(sound, header.rate, self.rate))
+        return ReadClip(
+            path, content, sound if at_rate else Recorded(sound, header.rate, self.rate)
+        )
 
     def _is_taken(self, header: WavHeader) -> bool:
         """Whether a device takes the samples of a file as they lie there."""
@@ -106,7 +108,7 @@ class ClipReader:
         is_short = header.frames * header.channels * 2 <= _LONGEST_SENT
         return self.resamples and is_short and can_resample(header.rate, self.rate)
 
-    def clips(self, paths: Sequence[Path]) -> Iterator[Clip]:
+    def clips(self, paths: Sequence[Path]) -> Iterator[ReadClip]:
         """Read clips ahead, in their order."""
         if self.raw and len(paths) >= _MANY and hasattr(os, "fork"):
             yield from read_by_processes(paths, self)
@@ -126,7 +128,7 @@ def read_samples(path: Path, rate: int) -> Samples | AudioError:
     return samples
 
 
-def read_by_processes(paths: Sequence[Path], reader: ClipReader) -> Iterator[Clip]:
+def read_by_processes(paths: Sequence[Path], reader: ClipReader) -> Iterator[ReadClip]:
     """Read clips ahead, in their order; threads would hold up the one that feeds a GPU.
 
     Where a process dies, each clip that was being read is read again by a process of its own.
@@ -170,7 +172,7 @@ def read_by_processes(paths: Sequence[Path], reader: ClipReader) -> Iterator[Cli
                     yield from files.received(alone, *sent)
                 except _DIED:
                     died = "the process that decoded it died; export it again"
-                    yield Clip(path, "", AudioError(f"{path}: {died}"))
+                    yield ReadClip(path, "", AudioError(f"{path}: {died}"))
 
 
 def _size(path: Path) -> int:
@@ -234,7 +236,7 @@ def _unpin(_memory: mmap.mmap, pinned: dict[int, int]) -> None:
         torch.cuda.cudart().cudaHostUnregister(address)
 
 
-class _Place(NamedTuple):
+class _ClipPlace(NamedTuple):
     """What a process says of a clip: where its samples lie, if they do, or why it has none."""
 
     sha256: str
@@ -252,7 +254,7 @@ class _SoundFiles:
     def __init__(self, reader: ClipReader, slots: _Slots) -> None:
         self._reader, self._slots = reader, slots
 
-    def __getitems__(self, group: _Group) -> tuple[Any, list[_Place]]:
+    def __getitems__(self, group: _Group) -> tuple[Any, list[_ClipPlace]]:
         """Where clips lie in the slot; and the samples of those for which it has no room.
 
         Of the longest clips several would not fit into memory: those are left to who asks.
@@ -260,17 +262,17 @@ class _SoundFiles:
         import torch
 
         room = np.empty(0, np.uint8) if group.slot is None else self._slots.part(group.slot)
-        places, sent, used, size = list[_Place](), list[Room](), 0, 0
+        places, sent, used, size = list[_ClipPlace](), list[Room](), 0, 0
         for path in group.paths:
             _, content, sound = self._reader.read(path, _LONGEST_SENT, room[used:])
             if sound is None or isinstance(sound, AudioError):
-                places.append(_Place(content, str(sound or "")))
+                places.append(_ClipPlace(content, str(sound or "")))
                 continue
             frames, source = cast(Any, sound), None
             if isinstance(sound, Recorded):
                 frames, source = sound.frames, sound.source
             flat = np.ascontiguousarray(frames).reshape(-1).view(np.uint8)
-            place = _Place(content, "", frames.dtype.str, frames.shape, source)
+            place = _ClipPlace(content, "", frames.dtype.str, frames.shape, source)
             if np.may_share_memory(flat, room):
                 start = flat.ctypes.data - room.ctypes.data
             elif len(flat) <= len(room) - used:
@@ -285,7 +287,9 @@ class _SoundFiles:
                 used = start + len(flat) + -(start + len(flat)) % _ALIGNED
         return torch.from_numpy(np.concatenate(sent)) if sent else None, places
 
-    def received(self, group: _Group, sent: Any, places: Sequence[_Place]) -> Iterator[Clip]:
+    def received(
+        self, group: _Group, sent: Any, places: Sequence[_ClipPlace]
+    ) -> Iterator[ReadClip]:
         held = None if group.slot is None else self._slots.held(group.slot)
         for path, place in zip(group.paths, places, strict=True):
             sound: Sound | AudioError | None = None
@@ -300,17 +304,17 @@ class _SoundFiles:
                     sound = Recorded(frames, place.source, self._reader.rate)
             elif place.sha256 not in self._reader.known:
                 sound = self._reader.read(path).sound
-            yield Clip(path, place.sha256, sound)
+            yield ReadClip(path, place.sha256, sound)
 
 
 def _loaded(
     groups: Iterable[_Group], files: _SoundFiles, processes: int
-) -> Iterator[tuple[Any, list[_Place]]]:
+) -> Iterator[tuple[Any, list[_ClipPlace]]]:
     from torch.utils.data import DataLoader
 
     loading: Any = {"dataset": files, "batch_sampler": groups, "collate_fn": tuple}
     loader: Any = DataLoader(**loading, num_workers=processes, multiprocessing_context="fork")
     # Begun in another thread, it leaves this process's signals alone.
     with ThreadPoolExecutor(1) as other:
-        batches: Iterator[tuple[Any, list[_Place]]] = other.submit(iter, loader).result()
+        batches: Iterator[tuple[Any, list[_ClipPlace]]] = other.submit(iter, loader).result()
     return batches
