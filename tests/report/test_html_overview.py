@@ -10,12 +10,11 @@ import pytest
 
 from audiocapbench.data.outcome import Status
 from audiocapbench.errors import ReportError
-from audiocapbench.report.compare.compute import compare_tables
+from audiocapbench.report.compare.compute import compare_runs
 from audiocapbench.report.page import board as page_board
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.plots import lengths_of
-from audiocapbench.scores.table import TableReader
 from audiocapbench.stats import FEWEST_FOR_INTERVAL
 from audiocapbench.store import Run, Store
 from made_store import MadeRun, made_samples, put_run
@@ -163,8 +162,7 @@ def test_every_row_of_every_pair_of_a_report_is_what_compare_says(store: Store) 
     found = page_board.compared_pairs(gathered_runs(store, runs))
     assert len(found) == 10
     for pair in found:
-        one, other = (TableReader(store).read(store.run(number)) for number in pair.runs)
-        said = compare_tables(one, other)
+        said = compare_runs(store, *pair.runs)
         assert pair.verdict == said.verdict.words
         whole = [one for one in said.differences if one.category == "all"]
         assert len(pair.rows) == len(whole) >= 3

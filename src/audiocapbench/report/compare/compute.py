@@ -43,40 +43,18 @@ def compare_runs(
 ) -> ComparisonResult:
     """Compare runs of one benchmark with the first, by metrics and judges or by all that both have.
 
-    ``clips`` is how many of the samples that moved most to show; the correction is over all rows.
-    If ``repeated``, a run stands for all repeats of it (``run --repeats``).
+    ``clips`` is how many of the samples that moved most to show. If ``repeated``, a run stands for
+    all repeats of it (``run --repeats``). The headline, which the verdict is about, is corrected
+    over the runs alone, so that nothing else in a store changes it; then the other scores of all
+    samples, and those of categories.
     """
     reader = TableReader(store)
     read = reader.read_repeats if repeated else reader.read
     tables = [read(store.run(number)) for number in (first, second, *more)]
+    base, *others = tables
     numbers = [one.run.id for one in tables]
     if twice := [one for one in numbers if numbers.count(one) > 1]:
         raise ReportError(f"run {twice[0]} is compared with itself; name different runs")
-    result = compare_tables(
-        *tables, metrics=metrics, judges=judges, clips=clips, correction=correction
-    )
-    again = {(line.model, line.dataset) for line in store.runs() if REPEAT in line.parameters}
-    runs = [one.run for one in tables if (one.run.model, one.run.dataset) in again]
-    if repeated or not runs:
-        return result
-    whose = f"The repeats of run {', '.join(str(one.id) for one in runs)} are left out"
-    note = f"{whose}; a leaderboard takes the mean of all, as --repeats does here."
-    return replace(result, notes=(*result.notes, note))
-
-
-def compare_tables(
-    base: RunTable,
-    *others: RunTable,
-    metrics: Sequence[str] = (),
-    judges: Sequence[str] = (),
-    clips: int = 0,
-    correction: Correction = Correction.HOLM,
-) -> ComparisonResult:
-    """The same of runs that were read.
-
-    The headline, which the verdict is about, is corrected over the runs alone, so that nothing else
-    in a store changes it; then the other scores of all samples, and those of categories.
-    """
     found, refused, rows = list[ComparisonResult](), list[str](), list[list[PairedDifference]]()
     for other in others:
         try:
@@ -90,16 +68,20 @@ def compare_tables(
         rows.append(differences)
     if not found:
         raise ReportError(" ".join(refused))
-    found[0] = replace(found[0], notes=(*found[0].notes, *refused))
+    again = {(line.model, line.dataset) for line in store.runs() if REPEAT in line.parameters}
+    runs = [one.run for one in tables if (one.run.model, one.run.dataset) in again]
+    if runs and not repeated:
+        whose = f"The repeats of run {', '.join(str(one.id) for one in runs)} are left out"
+        refused.append(f"{whose}; a leaderboard takes the mean of all, as --repeats does here.")
     _test(_families(rows), correction)
-    made = [replace(one, correction=correction, compared=len(found)) for one in found]
-    return replace(made[0], more=tuple(made[1:]))
+    own, *more_of = [replace(one, correction=correction, compared=len(found)) for one in found]
+    return replace(own, notes=(*own.notes, *refused), more=tuple(more_of))
 
 
 def compare_pairs(
     pairs: Sequence[tuple[RunTable, RunTable]],
 ) -> list[ComparisonResult | ReportError]:
-    """Each pair as ``compare_tables`` has it without categories, all tested in a few passes."""
+    """Each pair as ``compare_runs`` has it without categories, all tested in a few passes."""
     found, families = list[ComparisonResult | ReportError](), list[list[PairedDifference]]()
     for pair in pairs:
         try:
@@ -117,11 +99,8 @@ def _families(compared: "Sequence[list[PairedDifference]]") -> "list[list[Paired
     """Rows that are corrected together: headlines, other scores, and those of categories."""
     others = [row for rows in compared for row in rows[1:]]
     whole = [row for row in others if row[0].category == ALL]
-    return [
-        [rows[0] for rows in compared],
-        whole,
-        [row for row in others if row[0].category != ALL],
-    ]
+    parts = [row for row in others if row[0].category != ALL]
+    return [[rows[0] for rows in compared], whole, parts]
 
 
 def _compared(
@@ -150,11 +129,8 @@ def _compared(
         if empty := lacks.count(Missing.EMPTY):
             notes.append(f"Run {run.run.id}: {counted(empty, 'empty answer')}, scored as such.")
     moved = moved_samples(one, other, shown[0], samples) if clips else []
-    signatures = {
-        scorer.label: one.signature(scorer)
-        for scorer in shown
-        if scorer.dimension in (None, OVERALL)
-    }
+    signed = [scorer for scorer in shown if scorer.dimension in (None, OVERALL)]
+    signatures = {scorer.label: one.signature(scorer) for scorer in signed}
     result = ComparisonResult(
         *runs,
         labels([one, other]),

@@ -214,22 +214,21 @@ def _notes(comparison: ComparisonResult) -> list[str]:
     words = ("were asked in A only", "were asked in B only", "are not the same in A and B")
     counts = zip(comparison.left_out.values(), words, strict=True)
     left_out = [f"{count:,} {what}" for count, what in counts if count]
-    if left_out:
-        said.append(f"Left out: {', '.join(left_out)}.")
-    said += _how([comparison])
-    said += comparison.notes
-    return said + signature_notes(comparison.signatures.values())
+    said += [f"Left out: {', '.join(left_out)}."] if left_out else []
+    signatures = signature_notes(comparison.signatures.values())
+    return [*said, *_how([comparison]), *comparison.notes, *signatures]
 
 
 def _how(comparisons: Iterable[ComparisonResult]) -> Iterable[str]:
-    rows = [row for one in comparisons for row in one.differences]
     several = [(f"run {own.second.id}", row) for own in comparisons for row in own.differences]
-    named = several if len({name for name, _ in several}) > 1 else [("B", row) for row in rows]
+    named = (
+        several if len({name for name, _ in several}) > 1 else [("B", row) for _, row in several]
+    )
     failing = {name: row for name, row in reversed(named) if row.as_zero and row.category == ALL}
     for other, one in reversed(failing.items()):
         failed = f"{one.failed_a:,} in A and {one.failed_b:,} in {other}"
         yield f"Not the same samples failed ({failed} by {one.scorer.label}): failures count as 0."
-    if any(row.p_adjusted is not None for row in rows):
+    if any(row.p_adjusted is not None for _, row in several):
         first = next(iter(comparisons))
         yield (
             f"p: paired permutation; {_corrected(first)}: the first score, which the verdict is "
