@@ -176,9 +176,9 @@ class Group:
         """What a run scores on some samples: added up once, whatever it stands beside."""
         key = scores, as_zero, here.tobytes()
         if key not in self._sides:
-            make = self.aggregate_as_zeros if as_zero else self.aggregate_of
+            made = self.aggregate_of(scorer, as_zero=as_zero)
             means = self.table(scores, as_zero=as_zero)[here].mean(axis=0)
-            self._sides[key] = float(make(scorer)(means[np.newaxis])[0])
+            self._sides[key] = float(made(means[np.newaxis])[0])
         return self._sides[key]
 
     def failed(self, scores: SampleScores, replies: Replies) -> Mask:
@@ -226,17 +226,15 @@ class Group:
         found = set(self.places[present].tolist())
         return [name for place, name in enumerate(self.aggregation.weights) if place not in found]
 
-    def aggregate_of(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
+    def aggregate_of(
+        self, scorer: Scorer, whole: FloatArray | float = 1.0, *, as_zero: bool = False
+    ) -> Aggregate:
         """What makes a score of ``table`` means; ``whole`` stands in for corpora without any."""
-        if self.aggregation is None:
-            return scorer.aggregate
-        return partial(_total, scorer.aggregate, self.weights, whole)
-
-    def aggregate_as_zeros(self, scorer: Scorer, whole: FloatArray | float = 1.0) -> Aggregate:
-        """What makes a score of the means of a ``table`` with failures as zero."""
-        if self.aggregation is None and scorer.aggregate is first_column:
-            return first_column  # zeros need no counts to be part of a mean
-        return partial(_total, partial(_of_all, scorer.aggregate), self.weights, whole)
+        own = scorer.aggregate
+        # Zeros need no counts to be part of a mean.
+        if self.aggregation is None and (not as_zero or own is first_column):
+            return own
+        return partial(_total, partial(_of_all, own) if as_zero else own, self.weights, whole)
 
     def column(self, scores: SampleScores) -> tuple[FloatArray, Mask]:
         """A run's statistics and which samples have some, put in order once; do not write there."""

@@ -131,11 +131,7 @@ class PairedScores:
 
     @property
     def aggregate(self) -> Aggregate:
-        return self.made_by(1.0)
-
-    def made_by(self, whole: FloatArray | float) -> Aggregate:
-        make = self.group.aggregate_as_zeros if self.as_zero else self.group.aggregate_of
-        return make(self.scorer, whole)
+        return self.group.aggregate_of(self.scorer, as_zero=self.as_zero)
 
     @property
     def sides(self) -> list[FloatArray]:
@@ -175,7 +171,7 @@ class Together(NamedTuple):
         if (group := self.one.group).aggregation is None:
             return self.one.aggregate
         means = compute.corpus_means(self.runs.mean(axis=0), len(group.weights))
-        return self.one.made_by(means)
+        return group.aggregate_of(self.one.scorer, means, as_zero=self.one.as_zero)
 
 
 def together(pairs: Sequence[PairedScores]) -> Iterator[Together]:

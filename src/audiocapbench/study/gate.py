@@ -319,7 +319,7 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
     if case.base is None:  # it stands beside one that scores nothing
         value, center, other = gate.least or 0.0, found.score, np.zeros_like(rows)
         means = corpus_means(rows.mean(axis=0), len(pair.group.weights))
-        made = pair.group.aggregate_as_zeros(scorer, means)
+        made = pair.group.aggregate_of(scorer, means, as_zero=True)
     else:
         value, center = -(gate.margin or 0.0), found.score - base
         found.base, found.difference = base, center

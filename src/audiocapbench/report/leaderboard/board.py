@@ -347,14 +347,11 @@ class _RankedGroup:
         """All pairs at once: they are about the same samples, and added up in one way."""
         group, scorer = self.group, self.scorer
         scores = [self.tables[place].sample_scores(scorer) for place in self.order]
-        make = group.aggregate_as_zeros if self.by_zero else group.aggregate_of
+        made = group.aggregate_of(scorer, as_zero=self.by_zero)
         here = group.column(scores[0])[1] | self.by_zero
-        tables, clips = (
-            [group.table(one, as_zero=self.by_zero) for one in scores],
-            group.numbers[here],
-        )
-        table = np.stack([one[here] for one in tables], axis=1)
-        values, p = (one.tolist() for one in student_tests(table, make(scorer), clips))
+        sides = [group.table(one, as_zero=self.by_zero)[here] for one in scores]
+        table, clips = np.stack(sides, axis=1), group.numbers[here]
+        values, p = (one.tolist() for one in student_tests(table, made, clips))
         n, pairs = len(clips), combinations(range(len(self.order)), 2)
         return [
             PairTest(self.order[one], self.order[two], n, values[one] - values[two], p[one][two])
