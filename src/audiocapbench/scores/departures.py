@@ -120,10 +120,8 @@ def _of_data(table: RunTable) -> _Facts:
     cut = sum(one > _WHOLE_S for one in music) < _LEAST_WHOLE * len(music)
     wanted = [instruction_for(one.category, at) for at, one in enumerate(samples)]
     other = sum(one.instruction != said for one, said in zip(samples, wanted, strict=True))
-    told, foreign = (
-        all(one.instruction for one in samples),
-        sum(not is_papers(one) for one in samples),
-    )
+    told = all(one.instruction for one in samples)
+    foreign = sum(not is_papers(one) for one in samples)
     other_clips = f"{foreign:,} not the paper's" if foreign else ""
     few = f"{count - foreign:,} of {total:,} clips" if count - foreign != total else ""
     return {

@@ -44,12 +44,8 @@ def _kind_of(text: str) -> str:
     """How a caption is oddly formatted, in words."""
     text = text.strip()
     for kind, marks in _MARKS.items():
-        if (
-            text[1:]
-            and text[0] in marks
-            and text.rstrip(".")[-1:] in marks
-            and plain(text)[:1] not in marks
-        ):
+        around = text[1:] and text[0] in marks and text.rstrip(".")[-1:] in marks
+        if around and plain(text)[:1] not in marks:
             return kind
     if text.isupper() and " " in text:
         return "are in capitals"

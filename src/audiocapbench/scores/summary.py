@@ -244,12 +244,9 @@ def summarise_panel(table: RunTable, judges: Sequence[str]) -> dict[str, Any]:
     figures, ratings = {}, {}
     for name in next(iter(scores_of.values())):
         # Of shape (judges, samples); NaN where a judge gave none.
-        ratings[name] = np.array(
-            [
-                [own[key][name] if key in own else np.nan for key in given]
-                for own in opinions.values()
-            ]
-        )
+        every = opinions.values()
+        rows = [[own[key][name] if key in own else np.nan for key in given] for own in every]
+        ratings[name] = np.array(rows)
         values = {key: one[name] for key, one in scores_of.items()}
         scorer, scores = Scorer("panel", name), SampleScores.of_values(values, UNSIGNED, {})
         point = group.point(scorer, scores, table.replies)

@@ -167,8 +167,7 @@ def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
         for group, key in keys:
             one = table.estimate(scorer, key)
             row: Row = {"scorer": scorer.label, "group": group, **one.flat(), "n": one.n}
-            row |= {"samples": one.coverage.total, "signature": str(one.signature)}
-            rows.append(row)
+            rows.append(row | {"samples": one.coverage.total, "signature": str(one.signature)})
     return rows
 
 
@@ -416,7 +415,7 @@ class TableReader:
             self._datasets[key] = (found, stored_traits(found))
         # Before anything else: what changes while a run is read must not pass for known.
         state = store.state(run.id)
-        kept = {(one.scorer, one.group): kept_estimate(one) for one in store.estimates(run.id)}
+        kept = kept_estimates(store, run.id)
         read = store.outcomes(run.id), store.judgements(run.id, only)
         table = RunTable(run, *self._datasets[key], *read, store.score_columns(run.id, only))
         table.kept, table.state, table.store_option = kept, state, store.option
@@ -439,16 +438,20 @@ class TableReader:
         raise ReportError(f"run {run.id} was asked anew; name the newer one, or leave repeats out")
 
 
-def kept_estimate(one: StoredEstimate) -> Estimate:
-    counts = one.counts
-    return Estimate(
-        one.value,
-        counts["n"],
-        Coverage(counts["total"], counts["answered"], counts["empty"], counts["not_asked"]),
-        one.as_zero,
-        None if one.worst is None or one.best is None else Interval(one.worst, one.best),
-        None if one.low is None or one.high is None else Interval(one.low, one.high),
-        one.signature,
-        one.lacks,
-        {reason: counts[key] for reason in Missing if (key := f"{_WHY}{reason}") in counts},
-    )
+def kept_estimates(store: Store, run: int) -> dict[tuple[str, str], Estimate]:
+    """What is known of a run, by the scorer's label and the group as text."""
+    found = {}
+    for one in store.estimates(run):
+        counts = one.counts
+        found[one.scorer, one.group] = Estimate(
+            one.value,
+            counts["n"],
+            Coverage(counts["total"], counts["answered"], counts["empty"], counts["not_asked"]),
+            one.as_zero,
+            None if one.worst is None or one.best is None else Interval(one.worst, one.best),
+            None if one.low is None or one.high is None else Interval(one.low, one.high),
+            one.signature,
+            one.lacks,
+            {reason: counts[key] for reason in Missing if (key := f"{_WHY}{reason}") in counts},
+        )
+    return found

@@ -37,7 +37,7 @@ from audiocapbench.scores.estimate import (
     without_plugin,
 )
 from audiocapbench.scores.summary import RunSummary, why_unscored
-from audiocapbench.scores.table import RunTable, TableReader, kept_estimate, labels
+from audiocapbench.scores.table import RunTable, TableReader, kept_estimates, labels
 from audiocapbench.signature import Signature
 from audiocapbench.store import Run, RunLine, Store
 from audiocapbench.store.records import Judgement, RunHead
@@ -211,7 +211,8 @@ class ReportData(BoardData):
     def ranked(self, scorer: Scorer, *, by_category: bool = False) -> Board:
         """How the runs rank by a scorer, and why none does where no test can compare them."""
         reason: tuple[str, ...] = ()
-        if not self.one_selection:
+        asked = {(one.run.dataset, frozenset(one.run.sample_ids)) for one in self.runs}
+        if len(asked) > 1:
             own = ", ".join(f"{one.label} {len(one.run.sample_ids):,}" for one in self.runs)
             reason = (f"The runs were not asked about the same samples, none is ranked: {own}.",)
         elif len(self.signatures(scorer)) > 1:
@@ -224,11 +225,6 @@ class ReportData(BoardData):
         ranking = Ranking(places=(place,) * len(entries))
         said = " ".join(dict.fromkeys(one.table.race for one in self.runs if one.table.raced))
         return Board(*about, entries=entries, overall=ranking, verdict=said, notes=reason)
-
-    @property
-    def one_selection(self) -> bool:
-        """Whether all runs were asked about the same samples of the same data."""
-        return len({(one.run.dataset, frozenset(one.run.sample_ids)) for one in self.runs}) == 1
 
     @property
     def categories(self) -> list[str]:
@@ -251,11 +247,8 @@ def kept_data(
     store: Store, lines: Sequence[RunLine], samples: Sequence[Any], by: str | None = None
 ) -> BoardData | None:
     """What the store has kept of runs of one benchmark; None where nothing was scored yet."""
-    runs = []
-    for run, label in zip(lines, labels(lines), strict=True):
-        kept = store.estimates(run.id)
-        known = {(one.scorer, one.group): kept_estimate(one) for one in kept}
-        runs.append(KeptRun(label, run, known))
+    named = zip(lines, labels(lines), strict=True)
+    runs = [KeptRun(label, run, kept_estimates(store, run.id)) for run, label in named]
     # What how many runs have scores of: judges with their dimensions, then metrics.
     numbers = [one.id for one in lines]
     counts = Counter(name for own in store.catalog.scored_by(numbers).values() for name in own)
