@@ -16,15 +16,15 @@ from audiocapbench.errors import ReportError
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.ptb.tokenizer import tokenize
-from audiocapbench.metrics.result import FloatArray, first_column
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.model import Question
 from audiocapbench.plugins import require_packages
 from audiocapbench.report.page.drawing import draw_curves, draw_map
 from audiocapbench.report.page.plots import draw_sheet
+from audiocapbench.report.ratings import effect_of, mean_of
 from audiocapbench.signature import Signature
-from audiocapbench.stats import mean_interval
-from audiocapbench.stats.correlation import auc, effect_interval
+from audiocapbench.stats.correlation import auc
 from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval, signature_notes
 
 _FEWEST, _SEED = 5, 0
@@ -59,17 +59,12 @@ def corpus_report(title: str, groups: Groups, by: str) -> Findings:
     for name, own in [("all", every), *groups.items()]:
         seconds = {one.clip.sha256: one.clip.duration_s for one in own}
         words = [tokenize(text) for one in own for text in one.references]
-        rows.append(
-            {
-                by: name,
-                "clips": len(seconds),
-                "share": ValueWithInterval(len(seconds) / clips),
-                "minutes": ValueWithInterval(sum(seconds.values()) / 60 or None),
-                "captions": len(words),
-                "words_a_caption": ValueWithInterval(float(np.mean([len(one) for one in words]))),
-                "vocabulary": len({word for one in words for word in one}),
-            }
-        )
+        row: Row = {by: name, "clips": len(seconds)}
+        row["share"] = ValueWithInterval(len(seconds) / clips)
+        row["minutes"] = ValueWithInterval(sum(seconds.values()) / 60 or None)
+        row["captions"] = len(words)
+        row["words_a_caption"] = ValueWithInterval(float(np.mean([len(one) for one in words])))
+        rows.append(row | {"vocabulary": len({word for one in words for word in one})})
     columns = [Column(name, form=_FORMS.get(name, "")) for name in rows[0]]
     table = Table(title, rows, columns, [_WORDS], name="groups")
     return Findings([table], {"title": title, "by": by, "notes": [_WORDS]})
@@ -159,43 +154,34 @@ def score_controls(
     return ControlScores(benchmark.name, categories, values, signed, *left)
 
 
+def _median(values: FloatArray) -> float:
+    return float(np.median(values))
+
+
 def control_report(scores: ControlScores) -> Findings:
     rows: list[Row] = []
     apart: list[Row] = []
-    effects = {"medians_apart": lambda one, two: float(np.median(one) - np.median(two)), "auc": auc}
+    effects = {"medians_apart": lambda one, two: _median(one) - _median(two), "auc": auc}
     for metric, own in scores.known.items():
         for kind, values in own.items():
             low, high = np.quantile(values, [0.25, 0.75]).tolist()
-            median, mean = float(np.median(values)), float(values.mean())
-            rows.append(
-                {
-                    "metric": metric,
-                    "answers": kind,
-                    "n": len(values),
-                    "mean": ValueWithInterval(
-                        mean, mean_interval(values[:, np.newaxis], first_column)
-                    ),
-                    "median": ValueWithInterval(median, effect_interval(np.median, values)),
-                    "quartile_1": ValueWithInterval(low),
-                    "quartile_3": ValueWithInterval(high),
-                }
-            )
+            row: Row = {"metric": metric, "answers": kind, "n": len(values)}
+            row |= {"mean": mean_of(values), "median": effect_of(_median, values)}
+            ends = {"quartile_1": ValueWithInterval(low), "quartile_3": ValueWithInterval(high)}
+            rows.append(row | ends)
         for first, second in ((one, two) for one, two in _ORDER if two in own):
             apart.append({"metric": metric, "first": first, "second": second})
             for name, effect in effects.items():
-                interval = effect_interval(effect, own[first], own[second])
-                apart[-1][name] = ValueWithInterval(effect(own[first], own[second]), interval)
+                apart[-1][name] = effect_of(effect, own[first], own[second])
     categories = np.unique(scores.categories).tolist()
     by_category: list[Row] = []
     for metric, kinds in scores.values.items():
         for category in categories if len(categories) > 1 else ():
             here = scores.categories == category
             known = {kind: values[here & ~np.isnan(values)] for kind, values in kinds.items()}
-            medians = {
-                kind: float(np.median(own)) if len(own) else None for kind, own in known.items()
-            }
-            row: Row = {"metric": metric, "category": category, "n": int(here.sum())}
-            row |= {kind: ValueWithInterval(median) for kind, median in medians.items()}
+            row = {"metric": metric, "category": category, "n": int(here.sum())}
+            medians = ((kind, _median(own) if len(own) else None) for kind, own in known.items())
+            row |= {kind: ValueWithInterval(median) for kind, median in medians}
             row["unusable"] = ", ".join(
                 f"{first} is not above {second}"
                 for first, second in _ORDER
@@ -215,19 +201,13 @@ def control_report(scores: ControlScores) -> Findings:
     title = f"{scores.benchmark}: scores of answers of known quality"
     how_far = "How far they are apart: medians, and how often the first is above"
     signed = signature_notes(scores.signatures)
-    return Findings(
-        [
-            Table(title, rows, notes=[*notes, *signed], name="kinds"),
-            Table(how_far, apart, name="differences"),
-            Table("Medians by category", by_category, name="by_category"),
-        ],
-        {
-            "benchmark": scores.benchmark,
-            "left_out": scores.left_out,
-            "notes": notes,
-            "signatures": list(map(str, scores.signatures)),
-        },
-    )
+    tables = [
+        Table(title, rows, notes=[*notes, *signed], name="kinds"),
+        Table(how_far, apart, name="differences"),
+        Table("Medians by category", by_category, name="by_category"),
+    ]
+    facts = {"benchmark": scores.benchmark, "left_out": scores.left_out, "notes": notes}
+    return Findings(tables, facts | {"signatures": list(map(str, scores.signatures))})
 
 
 def control_sheet(scores: ControlScores) -> str:

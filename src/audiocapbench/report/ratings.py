@@ -67,13 +67,11 @@ def _rated_groups(
         {
             "group": name,
             "n": len(values),
-            "mean": ValueWithInterval(
-                float(values.mean()), mean_interval(values[:, np.newaxis], first_column)
-            ),
+            "mean": mean_of(values),
             "at_least_baseline": share_of(values >= baseline),
             "lowest": share_of(values == every.min()),
-            "rank_biserial": _effect(partial(effects.rank_biserial, baseline=baseline), values),
-            "cohens_d": _effect(partial(effects.cohens_d, baseline=baseline), values),
+            "rank_biserial": effect_of(partial(effects.rank_biserial, baseline=baseline), values),
+            "cohens_d": effect_of(partial(effects.cohens_d, baseline=baseline), values),
             "p": effects.signed_rank_p(values, baseline),
         }
         for name, values in [(_ALL, every), *(groups.items() if len(groups) > 1 else ())]
@@ -87,13 +85,9 @@ def _rated_groups(
         notes.append("A group stands on both sides; p takes all ratings for independent.")
     columns = [Column(name, form="%" if name in _SHARES else "") for name in rows[0]]
     compared = "Groups of ratings (Mann–Whitney, two-sided)"
-    return Findings(
-        [
-            Table(f"Ratings, held against {baseline:g}", rows, columns, notes, name="groups"),
-            Table(compared, differences, name="comparisons"),
-        ],
-        {"baseline": baseline, "notes": notes},
-    )
+    held = Table(f"Ratings, held against {baseline:g}", rows, columns, notes, name="groups")
+    tables = [held, Table(compared, differences, name="comparisons")]
+    return Findings(tables, {"baseline": baseline, "notes": notes})
 
 
 _AGREEMENT = ("alpha", "alpha_ordinal", "kappa", "icc", "icc_mean", "one_against_rest")
@@ -271,8 +265,8 @@ def _compared(groups: Mapping[str, FloatArray], words: str) -> Row:
         "n_second": len(two),
         "mean_first": float(one.mean()),
         "mean_second": float(two.mean()),
-        "cliffs_delta": _effect(effects.cliffs_delta, one, two),
-        "cohens_d": _effect(effects.cohens_d, one, two),
+        "cliffs_delta": effect_of(effects.cliffs_delta, one, two),
+        "cohens_d": effect_of(effects.cohens_d, one, two),
         "p": effects.rank_sum_p(one, two),
     }
 
@@ -305,8 +299,13 @@ def _scored(pairs: Sequence[CaptionPair], metrics: Sequence[str]) -> list[Row]:
     return rows
 
 
-def _effect(effect: Callable[..., float | None], *groups: FloatArray) -> ValueWithInterval:
+def effect_of(effect: Callable[..., float | None], *groups: FloatArray) -> ValueWithInterval:
     return ValueWithInterval(effect(*groups), effects.effect_interval(effect, *groups))
+
+
+def mean_of(values: FloatArray) -> ValueWithInterval:
+    interval = mean_interval(values[:, np.newaxis], first_column)
+    return ValueWithInterval(float(values.mean()), interval)
 
 
 def share_of(hits: Any) -> ValueWithInterval:
