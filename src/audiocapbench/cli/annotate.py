@@ -131,11 +131,10 @@ def _hear(
     from audiocapbench.annotate.experts import BUILT_IN, DomainRules, set_up
     from audiocapbench.annotate.hear import hear
     from audiocapbench.data.loose import open_clips
-    from audiocapbench.models import create_model
 
     rules, panel, model = DomainRules.of(threshold or ()), set_up(expert or BUILT_IN), None
     if describe is not None:
-        model = create_model(describe, context.asking.model_settings(ModelOptions()))
+        model = _create_model(context, describe, ModelOptions())
         if model.contract.container == "none":
             raise ModelError(f"{describe} does not hear, so it cannot describe clips")
     watch = partial(context.progress, "clips found")
@@ -195,7 +194,7 @@ def _merge(
     """
     from audiocapbench.annotate.merge import merge
 
-    model = _text_model(context, llm, ModelOptions(temperature, max_tokens))
+    model = _create_model(context, llm, ModelOptions(temperature, max_tokens))
     return partial(merge, context, model, repairs)
 
 
@@ -206,7 +205,7 @@ def _show_merge(document: dict[str, Any]) -> None:
     _say_reasons(document)
 
 
-def _text_model(context: "StageContext", name: str, told: ModelOptions) -> "Model":
+def _create_model(context: "StageContext", name: str, told: ModelOptions) -> "Model":
     from audiocapbench.models import create_model
 
     return create_model(name, context.asking.model_settings(told))
@@ -244,7 +243,7 @@ def _check(
     from audiocapbench.metrics.clap.encoder import encoder_name
 
     encoder = None if clap == "none" else encoder_name(clap)
-    second = _text_model(context, verify, ModelOptions()) if verify else None
+    second = _create_model(context, verify, ModelOptions()) if verify else None
 
     def run() -> "StageResult":
         result = check(context, encoder, margin, margin_unit, duplicate, seed, second)

@@ -18,11 +18,8 @@ def _completion(module: str, listing: str) -> Callable[[str], list[str]]:
 def _benchmarks(incomplete: str) -> list[str]:
     from audiocapbench.benchmarks.registry import list_benchmarks
 
-    names = [
-        one.name.partition("ORG/")[0]
-        for one in list_benchmarks()
-        if one.name not in ("FOLDER", "FILE.toml")
-    ]
+    every = [one.name.partition("ORG/")[0] for one in list_benchmarks()]
+    names = [one for one in every if one not in ("FOLDER", "FILE.toml")]
     folders = glob(f"{escape(incomplete)}*/")
     return [one for one in (*names, *folders) if one.startswith(incomplete)]
 

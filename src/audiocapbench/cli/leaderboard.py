@@ -81,13 +81,12 @@ def leaderboard(
             from audiocapbench.study.gate import Case, Gate, check_cases
 
             floor = {"kind": "floor", "least": fail_under, "must": "not-missed"}
-            gates = check_cases(
-                [
-                    Case(Gate.by(board.scorer, run=one.run.id, **floor), one.label, one.table)
-                    for board in ranked.boards
-                    for one in board.entries
-                ]
-            )
+            cases = [
+                Case(Gate.by(board.scorer, run=one.run.id, **floor), one.label, one.table)
+                for board in ranked.boards
+                for one in board.entries
+            ]
+            gates = check_cases(cases)
             say(*(one.line for one in gates.findings))
             _leave(gates)
 

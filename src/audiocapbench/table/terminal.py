@@ -47,15 +47,11 @@ def print_table(console: "Console", table: Table) -> None:
         grid.add_column(heading, justify=align, no_wrap=not one.look.wraps)
     marked = (zip(one.cells, one.marks, strict=True) for one in columns)
     for row in zip(*marked, strict=True):
-        # What stands below the first line is dim.
-        grid.add_row(
-            *(
-                Text.assemble(
-                    (first, "bold" if mark else ""), *((f"\n{line}", "dim") for line in below)
-                )
-                for (first, *below), mark in row
-            )
-        )
+        cells = []
+        for (first, *below), mark in row:
+            dim = ((f"\n{line}", "dim") for line in below)
+            cells.append(Text.assemble((first, "bold" if mark else ""), *dim))
+        grid.add_row(*cells)
     console.print(grid, crop=False)
     console.width = room
     for line in (*notes, *([""] if notes else [])):

@@ -60,10 +60,6 @@ class BoardState:
     busy: bool = False
     rest_until: float = 0.0
 
-    @property
-    def is_large(self) -> bool:
-        return len(self.samples.heads) * len(self.runs) > MOST_AT_ONCE
-
 
 class Boards:
     """All boards of a store; ``version`` grows whenever a document has become better."""
@@ -151,7 +147,7 @@ class Boards:
     def _compute(self, board: BoardState, revision: Revision) -> None:
         began = time.monotonic()
         try:
-            if not board.is_large:
+            if len(board.samples.heads) * len(board.runs) <= MOST_AT_ONCE:
                 data = gather(stored_tables(self._store, board.runs), self._by)
                 board.full = board_document(self._store, data, data.benchmark)
                 keep_estimates(self._store, (one.table for one in data.runs))

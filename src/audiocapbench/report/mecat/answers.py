@@ -203,8 +203,6 @@ def answers_of_files(
     return answers
 
 
-PERCENTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-ROUNDS = 50
 _FEWEST = 2
 _COLUMNS = (
     Column("of the set", form="{percent:g} %"),
@@ -222,8 +220,8 @@ def stability_report(
     given: AnswerSet,
     *,
     metric: str = "date",
-    percents: Sequence[float] = PERCENTS,
-    rounds: int = ROUNDS,
+    percents: Sequence[float] = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0),
+    rounds: int = 50,
     groups: Sequence[str] = (),
     on_group: Callable[[str], None] = lambda _group: None,
 ) -> Findings:

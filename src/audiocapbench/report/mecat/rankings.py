@@ -158,8 +158,7 @@ def split_report(
     scored: Sequence[ScoredAnswers], group: str = _PRINTED_GROUP, *, published: bool = True
 ) -> Findings:
     """The two sides of DATE on one group, as table J.1 of the paper splits them."""
-    benchmark = _one_benchmark(scored)
-    known = QA_CATEGORIES if benchmark == QA else GROUPS
+    known = QA_CATEGORIES if _one_benchmark(scored) == QA else GROUPS
     check_known("group", group, known, ReportError)
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
@@ -178,11 +177,9 @@ def split_report(
     title = f"Similarity, discriminability and DATE (%) on {group}"
     rows = [_of(one, _ABOUT) | one["figures"] for one in models]
     full = [row | _of(one, _RANKS) for row, one in zip(rows, models, strict=True)]
-    return Findings(
-        [_ranks_table(title, models, _SIDES, 1, notes)],
-        {"group": group, "models": full, "notes": notes},
-        [{"group": group, **row} for row in rows],
-    )
+    table = _ranks_table(title, models, _SIDES, 1, notes)
+    facts = {"group": group, "models": full, "notes": notes}
+    return Findings([table], facts, [{"group": group, **row} for row in rows])
 
 
 def _ranked(

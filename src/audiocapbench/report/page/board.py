@@ -239,14 +239,9 @@ def _groups(data: BoardData) -> list[parts.ScorerGroup]:
         scorers, note = by_judge[judge], ""
         if any(one.dimension == "hallucination" for one in scorers):
             note = "A high hallucination score means that little was invented."
-        groups.append(
-            parts.ScorerGroup(
-                title="Metrics" if judge is None else f"Judge {judge}",
-                scorers=[data.scorers.index(one) for one in scorers],
-                coverage="scored",
-                note=note,
-            )
-        )
+        title = "Metrics" if judge is None else f"Judge {judge}"
+        own = [data.scorers.index(one) for one in scorers]
+        groups.append(parts.ScorerGroup(title=title, scorers=own, coverage="scored", note=note))
     return groups
 
 

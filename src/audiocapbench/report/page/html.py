@@ -86,27 +86,19 @@ class Sound:
 def explorer_data(data: ReportData, sounds: Mapping[str, Sound], board: BoardDocument) -> str:
     """The packed line that the page's script reads: the board, and every sample as served ones."""
     places, clips = {sha: number for number, sha in enumerate(sounds)}, []
-    read = [
-        (
-            run.table.outcomes,
-            [
-                {key: round(value, DIGITS) for key, value in scores.values.items()}
-                for scores in map(run.table.sample_scores, data.scorers)
-            ],
-            {judge: judge_words(run.table, judge) for judge in run.table.judgements},
-        )
-        for run in data.runs
-    ]
+    read = []
+    for table in (run.table for run in data.runs):
+        own = [table.sample_scores(scorer).values for scorer in data.scorers]
+        scores = [{key: round(value, DIGITS) for key, value in one.items()} for one in own]
+        said = {judge: judge_words(table, judge) for judge in table.judgements}
+        read.append((table.outcomes, scores, said))
     for sample in data.samples:
         key, sound = sample.id, places.get(sample.clip.sha256)
-        answers = [
-            shown_answer(
-                outcomes.get(key),
-                [values.get(key) for values in scores],
-                {judge: words.get(key, "") for judge, words in said.items()},
-            )
-            for outcomes, scores, said in read
-        ]
+        answers = []
+        for outcomes, scores, said in read:
+            words = {judge: own.get(key, "") for judge, own in said.items()}
+            known = [values.get(key) for values in scores]
+            answers.append(shown_answer(outcomes.get(key), known, words))
         clips.append(clip_document(sample) | {"sound": sound, "answers": answers})
     statuses = {answer["status"] for clip in clips for answer in clip["answers"]}
     facts = {
@@ -182,11 +174,8 @@ def sound_size(clips: Iterable[Clip], *, smaller: bool = False) -> int:
     """Bytes of all clips as they are, or no more than ``_transcoded`` makes of them."""
     own = {clip.sha256: clip for clip in clips if not clip.is_absent and clip.path.is_file()}
     smaller = smaller and find_spec("soundfile") is not None
-    return sum(
-        min(size, int(clip.duration_s * _SMALL)) if smaller else size
-        for clip in own.values()
-        for size in (clip.path.stat().st_size,)
-    )
+    sizes = ((one.path.stat().st_size, one.duration_s) for one in own.values())
+    return sum(min(size, int(s * _SMALL)) if smaller else size for size, s in sizes)
 
 
 def _transcoded(content: bytes, rate: int) -> tuple[bytes, str]:
@@ -211,12 +200,9 @@ def _sound(clip: Clip, choice: AudioChoice, page: Path, smaller: bool) -> Sound:
         if audio.sha256(content or clip.path) != clip.sha256:
             return Sound(_SILENCE, missing="the file has changed since the run")
         with audio.open_stream(clip.path, mono=True) as stream:
-            levels = np.concatenate(
-                [
-                    np.rint((np.clip(block[:, 0], -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
-                    for block in stream.blocks
-                ]
-            )
+            blocks = (np.clip(block[:, 0], -1.0, 1.0) for block in stream.blocks)
+            heights = [np.rint((block + 1.0) * 127.5).astype(np.uint8) for block in blocks]
+        levels = np.concatenate(heights)
         kind = MEDIA_TYPES.get(clip.path.suffix.lower(), "application/octet-stream")
         if smaller and len(content) > clip.duration_s * _SMALL:
             content, kind = _transcoded(content, clip.rate)
@@ -299,7 +285,6 @@ def write_report(
     for choice in choices:
         heard = sounds_of(clips, choice, path, most) if sounds is None else sounds
         page = render_page(
-            "report.html",
             SCRIPTS,
             choice,
             title=title,
@@ -347,9 +332,7 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def render_page(
-    template: str, scripts: tuple[str, ...], audio: AudioChoice = "none", **values: Any
-) -> str:
+def render_page(scripts: tuple[str, ...], audio: AudioChoice = "none", **values: Any) -> str:
     """A page that may run and look as shipped, play its clips, and nothing else."""
     script, style = joined(scripts), joined(STYLES)
     media = {"none": "'none'", "link": "'self' file:", "embed": "blob:"}[audio]
@@ -358,4 +341,4 @@ def render_page(
         f"style-src '{source_hash(style)}'; media-src {media}; img-src data:; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
-    return render(template, policy=policy, script=script, style=style, **values)
+    return render("report.html", policy=policy, script=script, style=style, **values)

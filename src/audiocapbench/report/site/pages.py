@@ -73,9 +73,8 @@ def write_site(
     hashed = (out / _CLIPS).glob("[0-9a-f]" * 64 + ".*")  # and nothing that is not ours
     for old in {*(out / _PAGES).glob("*.html"), *hashed} - kept:
         old.unlink()
-    page = render_page(
-        "report.html", SCRIPTS, title=title, board=boards[0], data=packed(content), embedded=[]
-    )
+    shown: Any = {"title": title, "board": boards[0], "data": packed(content), "embedded": []}
+    page = render_page(SCRIPTS, **shown)
     return size + write_file(out / _INDEX, page), sum(bool(one.link) for one in sounds.values())
 
 
@@ -164,8 +163,7 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
             cells.append(None)
             places.append(Placement())
             continue
-        low, high = share.interval or (0.0, 0.0)
-        ends = (100 * low, 100 * high) if share.interval else None
+        ends = share.interval and (100 * share.interval.low, 100 * share.interval.high)
         cells.append(Cell(value=100 * share.value, interval=ends, n=found.votes[name]))
         rank = 1 + list(found.models).index(name)
         places.append(Placement(rank, 100 * share.value, ranks[name], f"{ranks[name]}"))

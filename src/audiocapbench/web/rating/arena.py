@@ -126,9 +126,8 @@ class ArenaDesk(RatingDesk):
                     order = (not taken[key], own[sample], heard[sample], self._samples[sample][0])
                     free.append((order, key, sample))
             for _, key, sample in sorted(free):
-                if key in self.items or self._make(
-                    key, {run: said[run] for run in (one, other)}, sample
-                ):
+                runs = {one: said[one], other: said[other]}
+                if key in self.items or self._make(key, runs, sample):
                     return key
         return None
 
