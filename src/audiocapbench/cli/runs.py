@@ -12,15 +12,7 @@ from typer import Option
 from audiocapbench.asking import ClipOptions
 from audiocapbench.cli import options
 from audiocapbench.cli.app import add_group, app
-from audiocapbench.cli.console import (
-    ask,
-    print_json,
-    relative,
-    say,
-    show,
-    show_lines,
-    show_result,
-)
+from audiocapbench.cli.console import ask, print_json, relative, say, show, show_lines, show_result
 from audiocapbench.errors import SHOWN, AudioCapBenchError, BenchmarkError, JudgeError
 from audiocapbench.table import Column, Findings, Table, dollars, signature_notes
 

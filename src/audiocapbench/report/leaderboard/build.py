@@ -15,11 +15,7 @@ from audiocapbench.benchmarks.benchmark_file import (
     published_results,
     read_benchmark_file,
 )
-from audiocapbench.benchmarks.captioning import (
-    AUDIOCAPBENCH,
-    PublishedResults,
-    are_papers,
-)
+from audiocapbench.benchmarks.captioning import AUDIOCAPBENCH, PublishedResults, are_papers
 from audiocapbench.benchmarks.mecat.groups import TRAITS
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Sample

@@ -6,13 +6,7 @@ from statistics import mean
 from audiocapbench.benchmarks.benchmark_file import published_results
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.grouping import grouped
-from audiocapbench.report.leaderboard.board import (
-    LETTERS,
-    Board,
-    Entry,
-    PublishedEntry,
-    rank_runs,
-)
+from audiocapbench.report.leaderboard.board import LETTERS, Board, Entry, PublishedEntry, rank_runs
 from audiocapbench.report.leaderboard.rows import DEPARTURES, record, winners_of
 from audiocapbench.scores.compute import ALL
 from audiocapbench.scores.compute import category as in_category

@@ -171,9 +171,7 @@ def _anchors(data: BoardData) -> dict[str, list[float | None]]:
     return found
 
 
-def compared(
-    pairs: Sequence[tuple[RunTable, RunTable]],
-) -> list[parts.PairComparison]:
+def compared(pairs: Sequence[tuple[RunTable, RunTable]]) -> list[parts.PairComparison]:
     """What ``audiocapbench compare`` says of pairs of runs, or why it says nothing."""
     made = []
     for (one, other), found in zip(pairs, compare_pairs(pairs), strict=True):
