@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.engine import score_run
-from audiocapbench.report.site.submission import make_submission
+from audiocapbench.report.site.submission import make_submissions
 from audiocapbench.store import Store
 from four_models import put_models
 
@@ -23,7 +23,7 @@ def write_submissions(folder: Path) -> list[Path]:
     with Store.open(str(folder / "runs.db")) as store:
         for run, (name, about) in zip(put_models(store), ABOUT.items(), strict=True):
             score_run(store, run, ["rouge_l", "bleu_1"])
-            made = make_submission(store, run.id, judgements=name != "gamma", **about)
+            [made] = make_submissions(store, run.id, judgements=name != "gamma", **about)
             files.append(folder / "submissions" / f"{name}.json")
             files[-1].parent.mkdir(exist_ok=True)
             files[-1].write_text(made.model_dump_json(), encoding="utf-8")

@@ -24,7 +24,7 @@ from audiocapbench.report.page.document import (
 )
 from audiocapbench.report.page.html import SERVED_SCRIPTS, write_report
 from audiocapbench.report.site.pages import write_site
-from audiocapbench.report.site.submission import check_submissions, make_submission
+from audiocapbench.report.site.submission import check_submissions, make_submissions
 from audiocapbench.store import Store
 from browser import launched
 from four_models import put_models
@@ -210,7 +210,8 @@ def test_pages_read_nothing_of_the_document_that_is_not_in_its_schema(
     with showing(store) as shown:
         shown.board()
         assert strange_fields(browser, f"{shown.address}/", *TABS) == []
-    made = [(str(one.id), make_submission(store, one.id)) for one in runs]
+    ids = [one.id for one in runs]
+    made = list(zip(map(str, ids), make_submissions(store, *ids), strict=True))
     with Store.open(str(tmp_path / "checked.db")) as checking:
         checked = check_submissions(checking, made)
         write_site(checking, checked, tmp_path / "site", "Site")

@@ -17,7 +17,6 @@ from audiocapbench.engine import score_run
 from audiocapbench.errors import ReportError
 from audiocapbench.report.site.submission import (
     check_submissions,
-    make_submission,
     make_submissions,
     skeleton,
 )
@@ -107,12 +106,12 @@ def test_a_run_that_was_not_asked_about_all_is_no_submission(store: Store) -> No
     run = put_run(store, MadeRun("made/stopped", scores), samples, asked=asked)
     rest = "'audiocapbench run made --model made/stopped.*' does the rest"
     with pytest.raises(ReportError, match=f"not asked about 7 of its 20 samples, .*{rest}"):
-        make_submission(store, run.id)
+        list(make_submissions(store, run.id))
     graded = {JUDGE: {key: {"accuracy": 5.0} for key in asked}}
     raced = put_run(store, MadeRun("made/raced", scores, graded), samples)
     store.catalog.note_race([raced.id], JUDGE, {"statement": "It is best on these clips."})
     with pytest.raises(ReportError, match=f"not judged on all samples, .* score 2 --judge {JUDGE}"):
-        make_submission(store, raced.id)
+        list(make_submissions(store, raced.id))
 
 
 def no_answer(document: Document) -> None:
@@ -225,7 +224,7 @@ def test_a_run_whose_stored_scores_are_not_those_of_its_answers_is_refused(tmp_p
         scores = stored_scores(store, runs[1].id)["rouge_l"]
         raised = [replace(one, value=1.0, statistics=(1.0,)) for one in scores]
         store.put_scores(runs[1].id, {"rouge_l": raised})
-        made = make_submissions(store, [one.id for one in runs])
+        made = make_submissions(store, *(one.id for one in runs))
         named = [(f"run {number}", one) for number, one in enumerate(made, 1)]
         right, wrong = check_submissions(checking, named)
     assert right.problems == ()

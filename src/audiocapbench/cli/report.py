@@ -224,11 +224,11 @@ def submission(
         weights: Whether others have its weights.
         judgements: Add what judges said of each answer; without, their scores are claims.
     """
-    from audiocapbench.report.site.submission import make_submission
+    from audiocapbench.report.site.submission import make_submissions
 
     about = {"model": name, "by": by, "link": link, "licence": licence, "weights": weights}
     with options.open_store(store) as opened:
-        sent = make_submission(opened, run, judgements=judgements, **about)
+        [sent] = make_submissions(opened, run, judgements=judgements, **about)
     out.parent.mkdir(parents=True, exist_ok=True)
     size = write_file(out, sent.model_dump_json())
     dataset = f"dataset {sent.dataset[:12]}"
@@ -271,7 +271,7 @@ def site(
     cast = []
     if runs or projects:
         with at.open() as store:
-            given = submission.make_submissions(store, runs or ())
+            given = submission.make_submissions(store, *runs or ())
             from_runs = [(f"run {one}", own) for one, own in zip(runs or (), given, strict=True)]
             cast = named_votes(store, projects)
     known = named_benchmark(clips).samples if clips else ()

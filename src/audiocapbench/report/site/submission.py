@@ -116,15 +116,11 @@ class Submission(BaseModel, extra="forbid", strict=True):
     answers: Annotated[list[Outcome], BeforeValidator(partial(parse_records, Outcome))]
     judgements: Annotated[list[Judgement], BeforeValidator(partial(parse_records, Judgement))] = []
     scores: list[ScoreClaim]
+    _made_of: RunTable | None = None  # the table of the run that it was made of; None of a file
 
     @property
     def board(self) -> tuple[str, str]:
         return self.benchmark, self.dataset
-
-    @cached_property
-    def made_of(self) -> RunTable | None:
-        """The table of the run that it was made of; None of a file."""
-        return None
 
     @cached_property
     def opened(self) -> Benchmark:
@@ -183,21 +179,14 @@ class Submission(BaseModel, extra="forbid", strict=True):
         return self
 
 
-def make_submission(
-    store: Store, run_id: int, *, judgements: bool = True, **about: str | None
-) -> Submission:
-    """A stored run as a submission, with every score that it has.
+def make_submissions(
+    store: Store, *run_ids: int, judgements: bool = True, **about: str | None
+) -> Iterator[Submission]:
+    """Stored runs as submissions, with every score; those on the same samples share these.
 
     Without judgements, judges' scores are claims that nobody can check. ``about`` says whose it is:
     ``model``, ``by``, ``link``, ``licence`` and ``weights``.
     """
-    return next(make_submissions(store, [run_id], judgements=judgements, **about))
-
-
-def make_submissions(
-    store: Store, run_ids: Iterable[int], *, judgements: bool = True, **about: str | None
-) -> Iterator[Submission]:
-    """The same of several, of which those on the same samples share these."""
     reader, first = TableReader(store), dict[int, Submission]()
     given = {name: value for name, value in about.items() if value is not None}
     for run_id in run_ids:
@@ -213,7 +202,8 @@ def make_submissions(
         with _told(f"run {run_id}"):
             check_storable(given)
             made = Submission.model_validate(content | given)
-            vars(made).update(made_of=table, **({"opened": known.opened} if known else {}))
+            made._made_of = table
+            vars(made).update({"opened": known.opened} if known else {})
             first[id(table.groups)] = made.checked()
         yield made
 
@@ -336,9 +326,9 @@ def check_submissions(
         scores, ours, made = _score(store, run, names[own.board], samples, answers)
         judged = sorted([*by_others, *ours], key=attrgetter("judge", "sample_id", "repeat"))
         table = RunTable(run, samples, known.opened.traits, answers, judged, scores)
-        table.groups = groups.setdefault(own.board, (own.made_of or table).groups)
-        if own.made_of is not None:
-            table.take_over(own.made_of)
+        table.groups = groups.setdefault(own.board, (own._made_of or table).groups)
+        if own._made_of is not None:
+            table.take_over(own._made_of)
         made |= {one.judge for one in verdicts}
         claims = [one for one in own.scores if one.scorer not in made]
         data = None
