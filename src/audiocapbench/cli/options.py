@@ -354,7 +354,8 @@ def command(
                 if field.name not in fields:
                     declared.append(_declared(field, _read_help(group)[1] | helps))
 
-        written = [one.name for one in declared if _option(one).callback is writable]
+        infos = ((one.name, get_args(one.annotation)[1]) for one in declared)
+        written = [name for name, info in infos if info.callback is writable]
 
         @wraps(function)
         def call(**given: Any) -> Any:
@@ -405,10 +406,6 @@ def _made(group: Any, values: dict[str, Any]) -> Any:
     kinds = get_type_hints(group)
     inner = {name: _made(kind, values) for name, kind in kinds.items() if _is_group(kind)}
     return group(**inner, **{name: values[name] for name in kinds if name in values})
-
-
-def _option(declared: Parameter) -> Any:
-    return get_args(declared.annotation)[1]
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from audiocapbench.errors import ReportError
 from audiocapbench.scores.compute import ALL
@@ -201,8 +202,6 @@ def _quotas(categories: Sequence[str], size: int) -> list[tuple[NDArray[np.int64
 
 
 def read_subset(path: Path) -> Subset:
-    from pydantic import TypeAdapter
-
     try:
         subset = TypeAdapter(Subset).validate_json(path.read_bytes())
         if not 0 <= subset.half_width < float("inf"):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
+from audiocapbench import audio
 from audiocapbench.errors import AudioCapBenchError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL, together
@@ -148,8 +149,6 @@ class BoardList:
 
     def sound(self, sample: str) -> bytes | None:
         """The bytes of a sample's clip, as they were when it was asked about; else None."""
-        from audiocapbench import audio
-
         if sample not in self._places:
             return None
         clip = self._store.catalog.some_samples([self.heads[self._places[sample]]])[sample].clip
