@@ -268,13 +268,11 @@ class Group:
         return zero, Interval(zero, zero + most)
 
     def _by_corpus(self, statistics: FloatArray) -> FloatArray:
-        places, corpora = self.places, len(self.weights)
-        table = np.zeros((*statistics.shape[:-1], corpora, statistics.shape[-1] + 1))
-        for place in range(corpora):
-            rows = places == place
-            table[rows, ..., place, :-1] = statistics[rows]
-            table[rows, ..., place, -1] = 1.0
-        return table.reshape(*statistics.shape[:-1], corpora * table.shape[-1])
+        rows, corpora = np.arange(len(statistics)), len(self.weights)
+        table = np.zeros((len(rows), corpora, statistics.shape[1] + 1))
+        table[rows, self.places, :-1] = statistics
+        table[rows, self.places, -1] = 1.0
+        return table.reshape(len(rows), corpora * table.shape[-1])
 
 
 def _total(

@@ -136,10 +136,8 @@ def _of_asking(table: RunTable) -> _Facts:
     if run.kind == "imported":
         source = run.source or {}
         if isinstance(recorded := source.get("departures"), list):  # it was written here
-            named = [
-                (one.get("name"), one.get("short")) for one in recorded if isinstance(one, dict)
-            ]
-            told = {str(name): str(short) if short else None for name, short in named}
+            own = [one for one in recorded if isinstance(one, dict)]
+            told = {str(one.get("name")): str(one.get("short") or "") or None for one in own}
             return {name: told.get(name, "") for name in ("instructions", *_OF_ASKING)}
         # The tool does not say what it was told and had heard; of the rest it has one way.
         known = _OF_ASKING[:4] if source and "signatures" not in source else ()

@@ -28,14 +28,13 @@ def formatting_warnings(
         for one, own in zip(written, held_to, strict=True)
     ]
     wanted = [name for name in names if _is_cheap_and_published(name)]
+    sides = compute(wanted, written, held_to), compute(wanted, bare, held_to)
     what = " and ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(2))
     where = "" if len(kept) == len(texts) else f" on {len(kept):,} of them"
     return [
         f"of {len(texts):,} captions {what}; without that {one.name} would be {other.score:.3f} "
         f"and not {one.score:.3f}{where}"
-        for one, other in zip(
-            compute(wanted, written, held_to), compute(wanted, bare, held_to), strict=True
-        )
+        for one, other in zip(*sides, strict=True)
         if abs(one.score - other.score) > _CHANGE * max(one.score, other.score)
     ]
 

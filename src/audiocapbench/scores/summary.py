@@ -98,16 +98,11 @@ class RunSummary:
     @cached_property
     def warnings(self) -> list[str]:
         """What a careful reader would want to know of its scores, in sentences."""
-        said = [
-            (self.table.outcomes[one.id].reply.text, one.references)
-            for one in self.table.samples
-            if one.references and one.id in self.table.outcomes
-        ]
-        texts, held_to = [text for text, _ in said if text], [own for text, own in said if text]
-        return [
-            *not_contrasted(self.table, self.metrics),
-            *formatting_warnings(self.metrics, texts, held_to),
-        ]
+        answers = {key: one.reply.text for key, one in self.table.outcomes.items()}
+        held = [one for one in self.table.samples if one.references and answers.get(one.id)]
+        texts, held_to = [answers[one.id] for one in held], [one.references for one in held]
+        formatted = formatting_warnings(self.metrics, texts, held_to)
+        return [*not_contrasted(self.table, self.metrics), *formatted]
 
     @property
     def has_failures(self) -> bool:
@@ -299,12 +294,8 @@ class FileScores:
         given = {one.id: one.references for one in self.table.samples if one.references}
         texts = {key: text for key, text in self.table.texts.items() if key in given}
         held_to = [given[key] for key in texts]
-        return [
-            *left,
-            *self.pairing.warnings(known),
-            *not_contrasted(self.table, self.metrics),
-            *formatting_warnings(self.metrics, [*texts.values()], held_to),
-        ]
+        said = [*left, *self.pairing.warnings(known), *not_contrasted(self.table, self.metrics)]
+        return [*said, *formatting_warnings(self.metrics, [*texts.values()], held_to)]
 
     @property
     def failures(self) -> list[str]:
