@@ -85,9 +85,8 @@ def reconciled(store: Store, wanted: Mapping[str, Any], path: Path, *, book: boo
     )
     days, today = sorted(day for day, _ in theirs if day), str(datetime.now(zone).date())
     if bad and (book or not days):
-        raise ReportError(
-            f"{counted(len(bad), 'unreadable line')}: {bad[0]}" + "; nothing is booked" * book
-        )
+        so = "; nothing is booked" * book
+        raise ReportError(f"{counted(len(bad), 'unreadable line')}: {bad[0]}{so}")
     asked, named = ({model for day, model in known if day} for known in (ours, theirs))
     lists = {"not_asked_here": sorted(named - asked), "not_booked": list[str]()}
     lists["not_in_the_file"] = sorted(asked - {model for _, model in theirs})

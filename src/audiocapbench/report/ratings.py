@@ -161,15 +161,14 @@ def agreement_row(dimension: str, said: Sequence[tuple[str, str, Any]]) -> Row:
     table = table.reshape(len(people), len(shared))
     usual = Counter(map(len, shared)).most_common(1)[0][0] if shared else 0
     same = np.array([[numbers[one] for one in own.values()] for own in shared if len(own) == usual])
-    ceiling = _ceiling(said)
+    ceiling, unknown = _ceiling(said), effects.Coefficient()
+    against_rest = ceiling.whole["accuracy"] if ceiling else unknown
     found = (
         effects.krippendorff_alpha(table, "nominal" if named else "interval"),
-        effects.Coefficient() if named else effects.krippendorff_alpha(table, "ordinal"),
+        unknown if named else effects.krippendorff_alpha(table, "ordinal"),
         effects.rated_kappa(same.T),
-        *((effects.Coefficient(),) * 2 if named else effects.intraclass(table)),
-        effects.Coefficient(ceiling.whole["accuracy"].value, ceiling.whole["accuracy"].interval)
-        if ceiling
-        else effects.Coefficient(),
+        *((unknown, unknown) if named else effects.intraclass(table)),
+        effects.Coefficient(against_rest.value, against_rest.interval),
     )
     row: Row = {"dimension": dimension, "people": len(people), "items": len(shared)}
     for name, one in zip(_AGREEMENT, found, strict=True):

@@ -76,9 +76,8 @@ def trial_tables(
     ]
     if by_reading:
         columns = [Column(key, words, _FORM) for key, words in _READINGS.items()]
-        title = (
-            f"{_TITLES[first.headline]} by how answers were read; the published one has likely ones"
-        )
+        measure = _TITLES[first.headline]
+        title = f"{measure} by how answers were read; the published one has likely ones"
         tables.append(Table(title, by_reading, [Column("scorer"), *columns]))
     # Accuracy means the same in every group.
     groupings = {"type of pair": "type", "subtype": "subtype", "dataset": "dataset"}
@@ -255,17 +254,12 @@ def cheat_tables(trials: Sequence[CheatTrial]) -> list[Table]:
     )
     tables = []
     for trial in trials:
-        rows = [
-            {
-                "attack": f"{name}{' (cheats)' * one['succeeds']}",
-                "mean": one["score"],
-                "gain": ValueWithInterval(one["gain"], one["ci"]),
-                "wins": one["wins"],
-                "clips": f"{one['n']:,}"
-                + f" of {one['n'] + one['missing']:,}" * bool(one["missing"]),
-            }
-            for name, one in trial["attacks"].items()
-        ]
+        rows: list[Row] = []
+        for name, one in trial["attacks"].items():
+            of = f" of {one['n'] + one['missing']:,}" if one["missing"] else ""
+            row = {"attack": f"{name}{' (cheats)' * one['succeeds']}", "mean": one["score"]}
+            row |= {"gain": ValueWithInterval(one["gain"], one["ci"]), "wins": one["wins"]}
+            rows.append(row | {"clips": f"{one['n']:,}{of}"})
         title = f"{trial['scorer']}: gain over the honest caption, which has {trial['honest']:.3f}"
         tables.append(Table(title, rows, columns, signature_notes([trial["signature"]])))
     words = [f"{name}: {words}" for name, words in ATTACKS.items()]

@@ -176,9 +176,8 @@ def answers_of_files(
     parts = PARTS.get(base_name(benchmark), ())
     for text in dict.fromkeys(files):
         source = PredictionFile.named(text, parts)
-        words = re.findall(
-            "[a-z0-9]+", source.path.stem.lower() if text == str(source.path) else ""
-        )
+        stem = source.path.stem.lower() if text == str(source.path) else ""
+        words = re.findall("[a-z0-9]+", stem)
         whose = text if source.part is None else frozenset(words) - {source.part}
         model = together.setdefault(whose, {})
         if (other := model.setdefault(source.part or "", source)) is not source:

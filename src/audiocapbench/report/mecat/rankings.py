@@ -333,11 +333,8 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
     sets = {"all": [one["standing"] for one in ranked]}
     if published:
         other = {one["name"] for one in paper.published().models if one["kind"] != "lalm"}
-        sets["audio-language models"] = [
-            one["standing"]
-            for one in ranked
-            if not (one["origin"] == PUBLISHED and one["model"] in other)
-        ]
+        own = [one for one in ranked if one["origin"] != PUBLISHED or one["model"] not in other]
+        sets["audio-language models"] = [one["standing"] for one in own]
         sets["as table F.4 prints them"] = list(paper.published().tables[paper.WEIGHTED].values())
     taus = []
     for words, own in sets.items():

@@ -93,10 +93,9 @@ def _baselines(asked: Sequence[Sample], blind: dict[str, str]) -> dict[str, dict
     padding = read_lists("audiocapbench.meta", "attacks.toml")["padding"]
     clips = grouped((one.details["clip"], blind[one.id]) for one in asked if one.id in blind)
     joined = {clip: " ".join(dict.fromkeys(own)) for clip, own in clips.items()}
+    told = {one.id: one.instruction or caption_prompt(one.details["subtask"]) for one in asked}
     every = {
-        "echo": {
-            one.id: one.instruction or caption_prompt(one.details["subtask"]) for one in asked
-        },
+        "echo": told,
         "blind": blind,
         "padding": {key: f"{text.rstrip('.')}, {padding}." for key, text in blind.items()},
         "joining": {one.id: joined[one.details["clip"]] for one in asked if one.id in blind},

@@ -107,11 +107,8 @@ def _document(data: BoardData, title: str, labels: Sequence[str]) -> parts.Board
         model.shape = SHAPES[model.mark % len(SHAPES)]
     providers = dict.fromkeys([*PROVIDERS.values(), *(one.provider for one in models)])
     present = {one.provider for one in models}
-    both = [
-        one.judge
-        for one in data.scorers
-        if one.dimension == "accuracy" and Scorer(one.name, "hallucination") in data.scorers
-    ]
+    accuracy = [one for one in data.scorers if one.dimension == "accuracy"]
+    both = [one.judge for one in accuracy if Scorer(one.name, "hallucination") in data.scorers]
     return parts.BoardDocument(
         title=title,
         benchmark=data.benchmark,

@@ -89,13 +89,11 @@ def figure_sheets(board: BoardDocument, data: ReportData) -> Iterator[tuple[str,
     lengths = lengths_of(data)
     columns = max(1, min(len(lengths), _COLUMNS))
     bins = [drawing.bins_of(own[side] for own in lengths.values()) for side in (0, 1)]
-    cells = [
-        [
-            (f"{name} ({len(seconds)})", drawing.draw_histogram(seconds, bins[0], "s")),
-            ("", drawing.draw_histogram(letters, bins[1], "chars")),
-        ][0 if len(seconds) else 1 :]
-        for name, (seconds, letters) in lengths.items()
-    ]
+    cells = []
+    for name, (seconds, letters) in lengths.items():
+        heard = (f"{name} ({len(seconds)})", drawing.draw_histogram(seconds, bins[0], "s"))
+        read = ("", drawing.draw_histogram(letters, bins[1], "chars"))
+        cells.append([heard, read] if len(seconds) else [read])
     yield "figure1_lengths", draw_sheet(cells, columns)
     measure = board.scorers[board.headline]
     overall = overall_bars(board)
