@@ -94,9 +94,8 @@ def corrupt(
         refused = [(one.kind, *why) for one in results for why in sorted(one.rejected.items())]
         say(*(f"{kind}: {count} refused: {reason}" for kind, reason, count in refused))
         for one in results:
-            share, able = (
-                n / one.captions for n in (len(one.pairs), len(one.pairs) + one.left_out)
-            )
+            made = len(one.pairs)
+            share, able = made / one.captions, (made + one.left_out) / one.captions
             if share < _FEW:
                 say(
                     f"{one.kind}: {share:.1%} of captions, because {able:.1%} hold what can be "

@@ -210,16 +210,11 @@ def _of_answers(
                 raise AudioCapBenchError(f"{str(run)!r} is not a run; files need --references")
             models.append(answers_of_run(run, kept))
     found = [report(one) for one in models]
-    documents = [
-        one.to_dict() | {"bad_lines": list(model.bad)}
-        for one, model in zip(found, models, strict=True)
-    ]
-    whole = Findings(
-        [table for one in found for table in one.tables()],
-        documents[0] if len(documents) == 1 else {"reports": documents},
-        [row for one in found for row in one.records()],
-    )
-    how.write(whole)
+    pairs = zip(found, models, strict=True)
+    documents = [one.to_dict() | {"bad_lines": list(model.bad)} for one, model in pairs]
+    facts = documents[0] if len(documents) == 1 else {"reports": documents}
+    tables = [table for one in found for table in one.tables()]
+    how.write(Findings(tables, facts, [row for one in found for row in one.records()]))
     _leave(models)
 
 

@@ -413,9 +413,8 @@ def _write_study(study: "Study", store: "Store", runs: Sequence[int]) -> list[Pa
         data = report_data.gather(tables, published=study.published)
         if output.figures:
             shown = board.board_document(store, data, study.name)
-            written += plots.write_figures(
-                shown, data, study.folder / "figures", plots.formats("png,svg")
-            )
+            place, kinds = study.folder / "figures", plots.formats("png,svg")
+            written += plots.write_figures(shown, data, place, kinds)
         if output.report:
             written.append(study.folder / "report.html")
             html.write_report(store, data, written[-1], title=study.name, audio="auto")

@@ -73,11 +73,8 @@ def show_run(run: options.RunArgument, *, at: options.StoreOptions) -> None:
         outcomes, batches = store.outcomes(run), store.batches.of_run(run)
         departs = departures(store, {"": TableReader(store).read(stored)}, None).get("")
     replies = {key: outcomes[key].reply for key in stored.sample_ids if key in outcomes}
-    reasons = Counter(
-        f"{one.status}: {one.error or 'no reason given'}"
-        for one in replies.values()
-        if one.status not in SCORED
-    )
+    lost = (one for one in replies.values() if one.status not in SCORED)
+    reasons = Counter(f"{one.status}: {one.error or 'no reason given'}" for one in lost)
     notes = Counter(one.error for one in replies.values() if one.error and one.status in SCORED)
     answered = {key: one.text for key, one in replies.items() if one.status in SCORED}
     document: dict[str, Any] = asdict(line) | {

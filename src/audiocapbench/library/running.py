@@ -174,9 +174,8 @@ async def arun(
     benchmark: BenchmarkLike, model: str | Model, **options: Unpack[RunSettings]
 ) -> RunResult:
     """As ``run``, in the caller's own event loop; cancelling drops what is in flight."""
-    return await _executed(
-        to_thread.run_sync, partial(_run_plan, benchmark, model, options), options
-    )
+    plan_of = partial(_run_plan, benchmark, model, options)
+    return await _executed(to_thread.run_sync, plan_of, options)
 
 
 async def _executed(

@@ -167,10 +167,9 @@ class ScoreResult(Result):
     def __getattr__(self, name: str) -> Any:
         """Of a single metric, ``value``, ``interval``, ``signature``, ``n`` and ``coverage``."""
         if name not in Estimate.__slots__ or len(self.scores.metrics) != 1:
-            how = "result[metric] has the score of each metric"
-            raise AttributeError(
-                f"no {name!r} here; {how if self.scores.metrics else self._why_none}"
-            )
+            each = "result[metric] has the score of each metric"
+            why = each if self.scores.metrics else self._why_none
+            raise AttributeError(f"no {name!r} here; {why}")
         return getattr(self[self.scores.metrics[0]], name)
 
     def tables(self) -> list[Table]:

@@ -204,11 +204,8 @@ def _name_of(table: RunTable, tables: Sequence[RunTable], ratings: Ratings) -> s
 def _unused(tables: Sequence[RunTable], scorer: Scorer, ratings: Ratings) -> Iterator[str]:
     known = {name: table for table in tables for name in _names(table, ratings)}
     others = {name or "no model": own for name, own in ratings.items() if name not in known}
-    unscored = sum(
-        key not in table.sample_scores(scorer).values
-        for name, table in known.items()
-        for _, key in ratings[name]
-    )
+    rated = ((table, key) for name, table in known.items() for _, key in ratings[name])
+    unscored = sum(key not in table.sample_scores(scorer).values for table, key in rated)
     for of, count in (
         (", ".join(others), sum(map(len, others.values()))),
         (f"answers without {scorer.label}", unscored),

@@ -78,9 +78,8 @@ class Study(TomlTable, frozen=True):
         how: Any = {"published": self.protocol == "published", "max_tokens": max_tokens}
         for one in self.models:
             settings = ModelSettings(**one.model_dump(exclude={"name"}))
-            if settings.timeout is None:
-                settings = replace(settings, timeout=self.asking.get("timeout"))
-            models += create_models([one.name], settings, **how)
+            timeout = settings.timeout or self.asking.get("timeout")
+            models += create_models([one.name], replace(settings, timeout=timeout), **how)
         return models
 
 

@@ -137,13 +137,7 @@ class Table:
 
     def objects(self) -> list[dict[str, Any]]:
         """Rows as JSON objects; a value with an interval is an object of both."""
-        return [
-            {
-                name: {"value": one.value, "ci": one.interval} if isinstance(one, Measured) else one
-                for name, one in row.items()
-            }
-            for row in self.rows
-        ]
+        return [{name: _as_json(one) for name, one in row.items()} for row in self.rows]
 
     def records(self) -> list[dict[str, Any]]:
         """Rows for spreadsheets; the ends of an interval have columns of their own."""
@@ -157,6 +151,10 @@ class Table:
                     record |= {name: one.value, f"{name}_low": low, f"{name}_high": high}
             records.append(record)
         return records
+
+
+def _as_json(value: Any) -> Any:
+    return {"value": value.value, "ci": value.interval} if isinstance(value, Measured) else value
 
 
 def dollars(usd: float | None) -> str:

@@ -166,11 +166,8 @@ def _narrow(columns: Sequence[TextColumn], key: int) -> list[TextColumn]:
     for at, one in enumerate(columns):
         cells = tuple(map(_name_lines, one.cells)) if at == key else one.cells
         widest = max((len(line) for cell in cells for line in cell), default=0)
-        heading = tuple(
-            part
-            for line in one.heading
-            for part in ([line] if len(line) <= widest else line.split() or [line])
-        )
+        parts = ([line] if len(line) <= widest else line.split() or [line] for line in one.heading)
+        heading = tuple(chain.from_iterable(parts))
         # Running text is wrapped before anything is left out.
         wraps = at != key and one.look.align == "left" and widest > _RUNNING_TEXT
         look = replace(one.look, wraps=one.look.wraps or wraps)

@@ -277,7 +277,7 @@ class _Request(BaseModel):
 
 
 def make_app(boards: Boards, feed: LiveFeed) -> Any:
-    """An application that shows a store; it is to be served behind ``guard.GuardedApp``."""
+    """An application that shows a store; it is to be served behind ``server.GuardedApp``."""
     empty = {"policy": "", "style": "", "script": "", "data": "", "embedded": []}
     page = render("report.html", title="AudioCapBench", board=None, **empty)
     routes = {
