@@ -1,11 +1,13 @@
 """Makes the centres of real captions that ``annotate check`` compares texts with, and measures it.
 
     python tools/caption_centres.py make DATA
+    python tools/caption_centres.py clauses DATA
     python tools/caption_centres.py measure DATA [--held FILE …]
 
-DATA has mecat/, audiocaps/, clotho/ and musiccaps/, as published. Of MECAT's clips and of the rows
-of the others every second, by a hash, makes the centres and maps, every fourth of the clips the
-weights; the rest measures how many are lost. The file holds no caption: 1,024 vectors that 5
+``clauses`` makes the weights of clauses anew, and leaves the rest of the file as it is. DATA has
+mecat/, audiocaps/, clotho/, musiccaps/ and wordnet-3.0/, as published. Of MECAT's clips and of the
+rows of the others every second, by a hash, makes the centres and maps, every fourth of the clips
+the weights; the rest measures how many are lost. The file holds no caption: 1,024 vectors that 5
 rounds of k-means end at, 8 bits a number. A file of held-out texts has one a line, and the class of
 those that follow after "# ".
 """
@@ -15,6 +17,7 @@ import csv
 import hashlib
 import json
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,12 +33,15 @@ from audiocapbench.annotate.rules import (
     NO_CAPTION,
     ClipCase,
     broken_rules,
+    clauses,
     no_caption,
     own_words,
+    part_signs,
     signs,
     wording,
 )
 from audiocapbench.annotate.stage import NONE, Annotation
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.encoders.places import (
     ANSWER,
@@ -60,9 +66,12 @@ ROWS = {
 FALSE: dict[str, tuple[float, ...]] = {
     "wording": (0.0002, 0.0002),
     "answer": (0.0004, 0.0004),
+    "clauses": (0.003,),
     "part": (0.005, 0.002, 0.002, 0.001, 0.001, 0.001, 0.002, 0.002, 0.0005, 0.0001),
 }
-"""The share of good texts, and of parts of each kind, that may be lost."""
+"""The share of good texts, parts of each kind, and annotations by clauses, that may be lost."""
+EXAMPLE, EXAMPLES, FOLDS, RIDGE, STEPS_OF_FIT = range(3, 16), 9000, 4, 30.0, 12
+FOREIGN = 0.3
 PLANTED, COHORTS = 3, (6, 10, 20, 32)
 MAPPED, STEPS, CLIPS, LEAST_CLIPS, RATE = 64, 800, 256, 30, 3e-3
 PARTS = ("centres", "weights", "centres", "held")
@@ -130,7 +139,7 @@ def make(data: Path) -> None:
     made: dict[str, Any] = {"centres": rounded, "words": hashes, "logs": logs}
     made |= maps(list(annotations(data, "centres")))
     # Weights are learned with what was made so far.
-    for learn in (weights, coherence):
+    for learn in (weights, coherence, clause_weights):
         np.savez_compressed(FILE, **made)
         learned.cache_clear()
         made |= learn(data)
@@ -246,6 +255,61 @@ def weights(data: Path) -> dict[str, Floats]:
     }
 
 
+def clause_weights(data: Path) -> dict[str, Floats]:
+    """Weights of what tells clauses of other English from those of captions and answers.
+
+    These are WordNet's examples and our own texts that are no captions, in place of a clause.
+    """
+    draw, good, bad = random.Random(3), defaultdict[int, Any](list), defaultdict[int, Any](list)
+    some = [case for case in annotations(data, "weights") if not any(wording(case))]
+    others = grouped((one[0], one[1]) for case in some for one in of_clip(case))
+    for number, case in enumerate(some):
+        for kind, text, near, rest, place in of_clip(case):
+            good[kind] += [(number, part_signs(one, place, near, rest)) for one in clauses(text)]
+            # What is of another clip is a caption, too.
+            if draw.random() < FOREIGN:
+                parts = clauses(draw.choice(others[kind]))
+                good[kind] += [(-1, part_signs(one, place, near, rest)) for one in parts]
+    lists = read_lists("audiocapbench.annotate", "no_captions.toml")
+    own = [one for kind, texts in lists.items() for one in texts.split("\n") if kind != "captions"]
+    glosses = [path.read_text("latin-1") for path in sorted((data / "wordnet-3.0").glob("data.*"))]
+    said = [one for text in glosses for one in re.findall(r'"([^"]+)"', text)]
+    said = draw.sample([one for one in said if len(one.split()) in EXAMPLE], EXAMPLES)
+    texts = [(0, one) for one in said] + [(1, one) for one in own * PLANTED if one]
+    for kind in range(3):
+        fit = [own for case in some if (own := [one for one in of_clip(case) if one[0] == kind])]
+        for is_own, text in texts:
+            _, _, near, rest, place = draw.choice(draw.choice(fit))
+            bad[kind].append((is_own, part_signs(own_words(text), place, near, rest)))
+    return {"clauses": np.array([fitted_clauses(good[kind], bad[kind]) for kind in range(3)])}
+
+
+def of_clip(case: ClipCase) -> Iterator[tuple[int, str, list[str], dict[str, list[str]], str]]:
+    """Texts of an annotation with their kinds, and what is near each, and the rest."""
+    views = case.annotation.heard()
+    for view, own in views.items():
+        rest = {other: one for other, one in views.items() if other != view}
+        for at, text in enumerate(own):
+            yield int("S" in case.domain), text, own[:at] + own[at + 1 :], rest, view
+    for one in case.annotation.questions:
+        yield 2, one["answer"], [one["question"]], views, ANSWER
+
+
+def fitted_clauses(good: Any, bad: Any) -> Floats:
+    """Weights that lose a set share of annotations which they were not learned of."""
+    (clips, rows), (is_own, others) = (map(np.array, zip(*one, strict=True)) for one in (good, bad))
+    counts = 0.5 / np.where(is_own, sum(is_own), sum(is_own == 0))
+    worst = np.full(clips.max() + 1, -np.inf)
+    for fold in range(FOLDS):
+        is_out = (clips % FOLDS == fold) & (clips >= 0)
+        found = regression(rows[~is_out], others, counts)
+        np.maximum.at(worst, clips[is_out], rows[is_out] @ found)
+    found = regression(rows, others, counts)
+    found[-1] -= np.quantile(worst[np.isfinite(worst)], 1 - FALSE["clauses"][0])
+    share("caught: clauses", others @ found > 0)
+    return found.astype(np.float32)
+
+
 def of_wording(
     views: dict[str, list[str]], view: str, at: int, text: str = "", kind: str = ""
 ) -> Floats:
@@ -287,19 +351,26 @@ def coherence(data: Path) -> dict[str, Floats]:
 
 def fitted(good: Any, bad: Any, lost: float, what: str) -> Floats:
     """Weights of a logistic regression, above 0 for a set share of good texts."""
-    rows = np.concatenate([good, bad]).astype(float)
-    is_bad = np.repeat([0.0, 1.0], [len(good), len(bad)])
-    spread = np.append(rows[:, :-1].std(axis=0), 1.0)
-    rows, counts = rows / spread, np.where(is_bad, 0.5 / len(bad), 0.5 / len(good)) * len(rows)
-    found = np.zeros(rows.shape[1])
-    for _ in range(40):
-        sure = 1 / (1 + np.exp(-np.clip(rows @ found, -30, 30)))
-        bent = (rows.T * (counts * sure * (1 - sure) + 1e-9)) @ rows + 0.01 * np.eye(len(found))
-        found += np.linalg.solve(bent, rows.T @ (counts * (is_bad - sure)) - 0.01 * found)
-    found /= spread
+    found = regression(good, bad, np.full(len(bad), 1 / len(bad)), 0.01)
     found[-1] -= np.quantile(np.array(good) @ found, 1 - lost)
     share(f"caught: {what}", np.array(bad) @ found > 0)
     return found.astype(np.float32)
+
+
+def regression(good: Any, bad: Any, counts: Any, ridge: float = RIDGE) -> NDArray[np.float64]:
+    """Weights of a logistic regression; good and bad texts count the same together."""
+    rows = np.concatenate([good, bad]).astype(float)
+    is_bad = np.repeat([0.0, 1.0], [len(good), len(bad)])
+    spread = np.append(rows[:, :-1].std(axis=0) + 1e-9, 1.0)
+    rows /= spread
+    each = np.append(np.full(len(good), 0.5 / len(good)), counts / 2) * len(rows)
+    found = np.zeros(rows.shape[1])
+    for _ in range(STEPS_OF_FIT):
+        sure = 1 / (1 + np.exp(-np.clip(rows @ found, -30, 30)))
+        bent = (rows.T * (each * sure * (1 - sure) + 1e-9)) @ rows + ridge * np.eye(len(found))
+        found += np.linalg.solve(bent, rows.T @ (each * (is_bad - sure)) - ridge * found)
+    weights: NDArray[np.float64] = found / spread
+    return weights
 
 
 def share(name: str, hits: list[bool] | NDArray[np.bool_]) -> None:
@@ -343,13 +414,16 @@ def measure(data: Path, files: list[Path], seed: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("step", choices=["make", "measure"])
+    parser.add_argument("step", choices=["make", "clauses", "measure"])
     parser.add_argument("data", type=Path)
     parser.add_argument("--held", type=Path, nargs="*", default=[])
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     if given.step == "make":
         make(given.data)
+    elif given.step == "clauses":
+        made = learned() | clause_weights(given.data)
+        np.savez_compressed(FILE, **made)
     else:
         measure(given.data, given.held, given.seed)
 

@@ -83,8 +83,11 @@ def domain(case: ClipCase) -> Iterator[str]:
 
 def agreement(case: ClipCase) -> Iterator[str]:
     """No text claims speech or music that the domain, by what experts heard, is without."""
-    for name, text in case.annotation.texts():
-        if "caption" in name:
+    texts = dict(case.annotation.texts())
+    for name, text in texts.items():
+        # An answer may say what is absent, or that a question asks for it.
+        asked = f"{texts[name.replace('answer', 'question')]} {text}" if "answer" in name else ""
+        if "question" not in name and not _READ["doubt"].search(asked):
             for view in _claims(text, case.domain) & {"speech", "music"}:
                 if _LETTERS[view] not in case.domain:
                     yield f"{name} claims {view} where none was found"
@@ -156,12 +159,12 @@ def wording(case: ClipCase) -> Iterator[str]:
 @_remembered
 def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str]:
     bare, count = _READ["quote"].sub("words", text), len(text.split())
-    own = _READ["number"].sub("10", bare)
-    own = _READ["work"].sub("words", _READ["topic"].sub("words", own) if is_spoken else own)
+    own = _READ["work"].sub("words", _READ["topic"].sub("words", bare) if is_spoken else bare)
+    counted, own = own, _READ["number"].sub("10", own)
     apart, kind = no_caption(text) if part != "question" else (-1.0, "")
     last = "".join(_READ["last"].findall(bare))
     is_half = begins_a_word(last) and not _is_english(last) if last else False
-    open_end = is_half or bool(breaks_off(bare) or _READ["open"].search(bare))
+    open_end = is_half or bool(breaks_off(bare, hidden=False) or _READ["open"].search(bare))
     is_echo = f" {plain_words(text)} " in plain_words(prompt("mecat_merge")[0])
     found = {
         f"has {_SHORT_WORDS} words or more": part == "short" and count >= _SHORT_WORDS,
@@ -171,6 +174,7 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
         "is a single word or none": is_caption and _READ["wordless"].search(text),
         "is cut off": part != "question" and open_end,
         "is of the prompt": count > _CHOICE and is_echo and not _READ["doubt"].search(text),
+        "has a count that nobody makes by ear": _READ["many"].search(counted),
         "is a question": is_caption and bare.rstrip().endswith("?"),
         "has a heading": plain_words(plain(text)) != plain_words(text),
         "has parentheses": _READ["bracket"].search(text),
@@ -185,6 +189,7 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
     return [what for what, is_so in found.items() if is_so and what not in allowed]
 
 
+@_remembered
 def own_words(text: str) -> str:
     """A text without what is quoted, and without what speech is about."""
     return _READ["topic"].sub("words", _READ["quote"].sub("words", text))
@@ -261,6 +266,8 @@ def likeness(case: ClipCase) -> Iterator[str]:
             near = texts[:place] + texts[place + 1 :]
             if any(weights["wording"] @ signs(text, view, near, rest, odd[place]) > 0):
                 yield f"{view} caption {place + 1} is unlike its other wordings"
+            if strange_part(text, view, near, rest, "S" in case.domain) > 0:
+                yield f"{view} caption {place + 1} has words that are of no caption"
     for number, one in enumerate(case.annotation.questions, 1):
         answer = _READ["verdict"].sub("", one["answer"])
         found = signs(answer, ANSWER, [one["question"]], told, no_caption(answer)[0])
@@ -269,12 +276,33 @@ def likeness(case: ClipCase) -> Iterator[str]:
         is_odd = apart or (other and not any(map(_READ["doubt"].search, one.values())))
         if len(answer.split()) >= _ANSWER and is_odd:
             yield f"answer {number} is unlike its question and all captions"
+        if strange_part(answer, ANSWER, [one["question"]], told, False) > 0:
+            yield f"answer {number} has words that are of no answer"
+
+
+def strange_part(text: str, place: str, near: Sequence[str], rest: Told, is_spoken: bool) -> float:
+    """How much more like other English than like a caption the strangest clause of a text is."""
+    kind = 2 if place == ANSWER else int(is_spoken)
+    found = (part_signs(part, place, near, rest) for part in clauses(text))
+    return max(float(learned()["clauses"][kind] @ one) for one in found)
+
+
+def part_signs(text: str, place: str, near: Sequence[str], rest: Told) -> Vectors:
+    """Where a clause lies, and how odd it is."""
+    return np.concatenate([vector(text), signs(text, place, near, rest, 0)[1:]])
+
+
+@_remembered
+def clauses(text: str) -> list[str]:
+    """A text as it is read, and its clauses where there are some."""
+    parts = [one for one in _READ["clause"].split(own_words(text)) if len(one.split()) > _SENTENCE]
+    return [own_words(text), *(parts if len(parts) > 1 else ())]
 
 
 def signs(text: str, place: str, near: Sequence[str], rest: Told, apart: float) -> Vectors:
     """What tells how odd a text is: its likeness to those near and to the rest, its new words."""
     known, others = learned(), [one for own in rest.values() for one in own]
-    told = {word for one in (*near, *others) for word in plain_words(one).split()}
+    told = frozenset[str]().union(*map(_words_in, (*near, *others)))
     words = [one for one in plain_words(own_words(text)).split() if one not in told]
     hashes = hash_words([*words, "a"])
     places = np.minimum(np.searchsorted(known["words"], hashes), len(known["words"]) - 1)
@@ -289,8 +317,13 @@ def signs(text: str, place: str, near: Sequence[str], rest: Told, apart: float) 
 
 
 @_remembered
+def _words_in(text: str) -> frozenset[str]:
+    return frozenset(plain_words(text).split())
+
+
+@_remembered
 def _are_alike(text: str, other: str) -> bool:
-    own, others = (set(plain_words(one).split()) for one in (text, other))
+    own, others = map(_words_in, (text, other))
     return len(own) > 1 and len(own & others) > _ALIKE * len(own | others)
 
 

@@ -159,12 +159,12 @@ def _surely_broken(sentences: Sequence[Sequence[str]]) -> list[bool]:
     return listed
 
 
-def breaks_off(caption: str) -> bool:
+def breaks_off(caption: str, hidden: bool = True) -> bool:
     """Whether a sentence of it ends on a word that begins something, or only hides that it does."""
     return any(
         (pair := " ".join(one[-2:])) in _OPEN_PAIRS
         or (one[-1] in _OPEN and pair != "a while")
-        or _hides_its_end(one)
+        or (hidden and _hides_its_end(one))
         for one in sentences_of(caption)
     )
 
