@@ -24,9 +24,7 @@ from audiocapbench.meta.answers.likely import GradedChoice, read_graded
 from audiocapbench.meta.answers.marks import COUNTED, Labels, labels_in
 from audiocapbench.meta.answers.parser import ends_of
 from audiocapbench.meta.pairs import CaptionPair
-from audiocapbench.meta.scorers.scorer import (
-    Choice,
-)
+from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.metrics.shipped import read_lists
 from audiocapbench.models import Model
 from audiocapbench.models.probabilities import LOGPROBS, token_shares

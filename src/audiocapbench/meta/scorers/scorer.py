@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.asking import TrialOptions
-from audiocapbench.data import Clip, facts_of
-from audiocapbench.data.folder import why_outside
+from audiocapbench.data import Clip
+from audiocapbench.data.folder import read_clip, why_outside
 from audiocapbench.data.records import JSON_LINES
 from audiocapbench.engine import Preview
 from audiocapbench.engine.runner import AskContext
-from audiocapbench.errors import AudioError, TrialError, check_known
+from audiocapbench.errors import TrialError, check_known
 from audiocapbench.files import digest
 from audiocapbench.meta.pairs import Pairs, TrialProtocol, captions, references
 from audiocapbench.metrics import compute, find_metric
@@ -360,12 +360,11 @@ def trial_clips(
     for pair in {pair.clip: pair for pair in reversed(pairs)}.values():
         path = find_clip(folder, pair.audio or pair.clip, follow_links=settings.follow_links)
         if path is not None:
-            try:
-                facts = facts_of(path)
-            except AudioError as error:
-                raise TrialError(f"{error}; mend or remove the file") from None
-            shape = (facts.duration_s, facts.sample_rate, facts.channels)
-            found[pair.clip] = Clip(path, str(path.relative_to(folder)), facts.sha256, *shape)
+            within = str(path.relative_to(folder))
+            clip = read_clip(folder, within, follow_links=settings.follow_links)
+            if isinstance(clip, str):
+                raise TrialError(f"{path}: {clip}; mend or remove the file")
+            found[pair.clip] = clip
     if pairs and not found:
         wanted = pairs[0].audio or pairs[0].clip
         raise TrialError(f"{folder}: has none of the clips, such as {wanted}; check `data`")
