@@ -37,9 +37,8 @@ class RunsEnd:
     """How a plan of runs ended, by their places in it; models that refuse all questions do not."""
 
     found: dict[int, engine.RunEnd] = field(default_factory=dict)
-    refused: dict[int, list[AudioCapBenchError]] = field(
-        default_factory=dict
-    )  # by models, judges or plug-ins
+    # By models, judges or plug-ins.
+    refused: dict[int, list[AudioCapBenchError]] = field(default_factory=dict)
     judged: int = 0  # judgements that there were yet to make
 
     @property

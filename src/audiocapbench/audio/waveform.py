@@ -81,9 +81,8 @@ class Mix(NamedTuple):
         length, at = max(1, round(_PART_S * rate)), 0
         products = [np.zeros((count + 1, count + 1))]
         for block in blocks if count > 1 else ():
-            first, *others = map(
-                _products, np.split(block, range(-at % length, len(block), length))
-            )
+            parts = np.split(block, range(-at % length, len(block), length))
+            first, *others = map(_products, parts)
             products[-1] += first
             products += others
             at += len(block)

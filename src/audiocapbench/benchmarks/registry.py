@@ -50,12 +50,8 @@ from audiocapbench.plugins import plugin_failures, plugins
 
 FILE = "file/"
 _PLACED = re.compile(r"((?:.+\.toml|(?!.*\.toml)[^=\[]+)(?:\[[^\]]*\])?)=(.+)", re.DOTALL)
-_DATA, _REFERENCES, _BY_ROW, *_CLIPS = (
-    "data",
-    "references",
-    "by_row",
-    *ClipOptions.__annotations__,
-)
+_DATA, _REFERENCES, _BY_ROW = "data", "references", "by_row"
+_CLIPS = tuple(ClipOptions.__annotations__)
 _ARGUMENTS = (_DATA, _REFERENCES, _BY_ROW, "out", *_CLIPS)
 _FLAG = inspect.Parameter("clips", inspect.Parameter.KEYWORD_ONLY, default=False)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -266,10 +266,8 @@ def _separator(cells: Sequence[str], *, several: bool) -> tuple[str, str]:
     if among or not sure:
         return max(among, key=counts.__getitem__, default=""), ""
     one, count = sure.most_common(1)[0]
-    return (
-        "",
-        f"{one!r} stands in {count:,} of {len(cells):,} texts, and is taken for a part of them",
-    )
+    where = f"{one!r} stands in {count:,} of {len(cells):,} texts"
+    return "", f"{where}, and is taken for a part of them"
 
 
 def _is_plain(found: Sequence[Sequence[str]], changed: int, name: str) -> bool:

@@ -57,9 +57,8 @@ class Pairing:
         files = made.readings
         name = (files[0].mapped or {}).get("id") if files else None
         if name is not None and name not in [one.columns.get("id") for one in files]:
-            there = did_you_mean(
-                name, {one: 0 for file in files for one in file.names}, "there are"
-            )
+            names = dict.fromkeys(one for file in files for one in file.names)
+            there = did_you_mean(name, names, "there are")
             raise DatasetError(f"no file has a column {name!r:.80}{there}")
         met, note = match_samples(predictions, samples)
         return cls(met, samples, note, references)

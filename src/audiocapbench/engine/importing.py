@@ -3,7 +3,6 @@
 The same files about the same samples are the same run: their hash is among its parameters.
 """
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -83,7 +82,7 @@ def read_files(
             raise DatasetError(f"{source.path}: no such file")
     # One hash in whatever order files are named; what they are called is not in it.
     parts = sorted(f"{source.part or ''}={audio.sha256(source.path)}" for source in sources)
-    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    digest = audio.sha256("\n".join(parts).encode())
     missing = _absent(benchmark)
     asked = Asked([*(one.id for one in benchmark.samples), *missing], benchmark.parts)
     # Predictions and references of one file, as AudioBench writes them, belong together by row.

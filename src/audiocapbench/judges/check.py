@@ -245,13 +245,9 @@ def check_judge(
             name: float(np.mean([one[name] for one in opinions[kind].values()]))
             for name in judge.dimensions
         }
-        own = (
-            float(values.mean()),
-            mean_score_interval(values),
-            means,
-            rated_kappa(ratings[-1][0]).value,
-        )
-        figures[kind] = KindFigure(len(values), *own)
+        overall = (float(values.mean()), mean_score_interval(values))
+        kappa = rated_kappa(ratings[-1][0]).value
+        figures[kind] = KindFigure(len(values), *overall, means, kappa)
         texts = {one.sample.id: one.outcome.reply.text for one in answered(store, parts[kind].run)}
         lengths += [(len(texts[key].split()), score, number) for key, score in scores[kind].items()]
     styles, plain = {}, scores["right"]

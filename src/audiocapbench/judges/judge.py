@@ -21,14 +21,7 @@ from audiocapbench.errors import (
     ReplyError,
 )
 from audiocapbench.files import digest
-from audiocapbench.judges.contract import (
-    MAX_SCORE,
-    RULES,
-    Contract,
-    JudgeInput,
-    Verdict,
-    storable,
-)
+from audiocapbench.judges.contract import MAX_SCORE, RULES, Contract, JudgeInput, Verdict, storable
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import AS_PUBLISHED, ModelVariant
 from audiocapbench.models.probabilities import LOGPROBS

@@ -6,14 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from audiocapbench.errors import TrialError, did_you_mean
-from audiocapbench.meta.pairs import (
-    PREFERRED,
-    VOTES,
-    CaptionPair,
-    Pairs,
-    preferred,
-    read_csv_pairs,
-)
+from audiocapbench.meta.pairs import PREFERRED, VOTES, CaptionPair, Pairs, preferred, read_csv_pairs
 from audiocapbench.meta.published_pairs import AGREED, without
 from audiocapbench.meta.scorers.scorer import Choice, Diagnostics
 from audiocapbench.meta.trial import ScorerTrial

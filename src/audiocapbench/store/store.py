@@ -11,17 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Engine,
-    Row,
-    Select,
-    Table,
-    delete,
-    func,
-    insert,
-    select,
-)
+from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, insert, select
 
 from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean

@@ -133,11 +133,8 @@ class _ListBuilder:
         repository = self.ledger.repository(self.hub, source.repository, revision)
         paths = layouts.split_files(repository, source.split)
         tables = [path for path in paths if path.endswith(".parquet")]
-        layout = (
-            layouts.ParquetTables(repository, tables)
-            if tables
-            else layouts.AudioFolder(repository, paths)
-        )
+        kind = layouts.ParquetTables if tables else layouts.AudioFolder
+        layout = kind(repository, tables or paths)
         found = layouts.find_clips(layout, source, absent)
         by_place = {found[one.key].place: one for one in absent if one.key in found}
         total = layout.size(list(by_place))

@@ -35,6 +35,7 @@ _REWORDED = {
 }
 _KNOWN = marks.VERDICT_WORDS | word_set(_PACKAGE, "patterns.toml", "argument_words")
 _LETTERS = re.compile(r"[^\W\d_]{2,}(?:['-][^\W\d_]+)?")
+_STRAIGHT = marks.STRAIGHT | str.maketrans({"。": ". ", "।": ". "})
 _UNSPACED = ("zh", "ja", "ko", "ar", "hi", "th")
 _SIDE, _NAMES = {FIRST: 1, SECOND: -1}, ("caption A", "caption B")
 _CHOICES = (Choice.UNKNOWN, Choice.FIRST, Choice.SECOND)
@@ -162,12 +163,7 @@ def _glossary(language: str) -> tuple[re.Pattern[str], list[str]]:
 
 def _in_english(text: str, first: str, second: str) -> str | None:
     """An answer with its words about captions in English; None of one that is in English."""
-    plain = (
-        unicodedata.normalize("NFKC", text)
-        .translate(marks.STRAIGHT)
-        .replace("。", ". ")
-        .replace("।", ". ")
-    )
+    plain = unicodedata.normalize("NFKC", text).translate(_STRAIGHT)
     rest = P["quoted"].sub(" ", plain.replace(first, " ").replace(second, " "))
     scripts = _LANGUAGES["scripts"].items()
     language = next((name for name, script in scripts if re.search(script, rest)), "")
