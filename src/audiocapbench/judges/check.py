@@ -235,9 +235,8 @@ def check_judge(
     figures, ratings, lengths = {}, list[_Ratings](), list[tuple[int, float, int]]()
     for number, kind in enumerate(KINDS):
         if not scores[kind]:
-            why = aggregation.failure_words(
-                judge.name, aggregation.failure_reasons(judged[kind]), len(judged[kind])
-            )
+            reasons = aggregation.failure_reasons(judged[kind])
+            why = aggregation.failure_words(judge.name, reasons, len(judged[kind]))
             raise JudgeError(why or f"{judge.name} has no judgement of any {kind} answer")
         values = np.array(list(scores[kind].values()))
         ratings.append(_ratings(judged[kind]))

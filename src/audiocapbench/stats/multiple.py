@@ -94,9 +94,5 @@ def _places(bits: int) -> tuple[int, ...]:
 
 def letters(number: int) -> str:
     """The name of a group: a to z, then aa, ab, …"""
-    name = ""
-    number += 1
-    while number:
-        number, place = divmod(number - 1, 26)
-        name = chr(ord("a") + place) + name
-    return name
+    before, place = divmod(number, 26)
+    return (letters(before - 1) if before else "") + chr(ord("a") + place)

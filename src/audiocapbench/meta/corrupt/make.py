@@ -181,11 +181,9 @@ def check_words(pairs: Pairs, seed: int, *, train: bool = False) -> Check:
     clips = np.array([pair.clip for pair in pairs], dtype=object)
     groups: dict[str, Any] = {kind: kinds == kind for kind in dict.fromkeys(kinds.tolist())}
     groups["all"] = np.ones(len(pairs), dtype=bool)
-    found = {
-        group: {name: _accuracy(own[mask], clips[mask]) for name, own in credits.items()}
-        for group, mask in groups.items()
-    }
+    found: dict[str, dict[str, ControlAccuracy]] = {}
     for group, mask in groups.items():
+        found[group] = {name: _accuracy(one[mask], clips[mask]) for name, one in credits.items()}
         own = [pair for pair, kept in zip(pairs, mask.tolist(), strict=True) if kept]
         if train and len(own) >= _FEWEST_TO_TRAIN:
             found[group][TRAINED] = _trained(own, seed)
