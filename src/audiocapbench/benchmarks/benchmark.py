@@ -82,10 +82,8 @@ class Benchmark:
             if not isinstance(sample, Sample):
                 raise BenchmarkError(f"{sample!r:.80} is not a Sample")
             for name, kind in _SAMPLE_FIELDS.items():
-                if not isinstance(getattr(sample, name), kind):
-                    words = (
-                        f"whose {name} is {getattr(sample, name)!r:.80}; it is a {kind.__name__}"
-                    )
+                if not isinstance(value := getattr(sample, name), kind):
+                    words = f"whose {name} is {value!r:.80}; it is a {kind.__name__}"
                     raise BenchmarkError(f"there is a sample {sample.id!r:.80} {words}")
             where = f"sample {sample.id!r}"
             try:

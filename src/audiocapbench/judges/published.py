@@ -56,10 +56,8 @@ def audiocapbench_contract(prompt: str | None = None, protocol: str = "ours") ->
     """
     published = protocol == "published"
     prompt = prompt or ("tool" if published else "paper")
-    for option, value, known in (
-        ("protocol", protocol, _PROTOCOLS),
-        ("prompt", prompt, tuple(LAYOUTS)),
-    ):
+    chosen = {"protocol": (protocol, _PROTOCOLS), "prompt": (prompt, tuple(LAYOUTS))}
+    for option, (value, known) in chosen.items():
         if value not in known:
             raise JudgeError(f"{option} is {' or '.join(known)}, not {value!r}")
     kind: Literal["number", "integer"] = "number" if published else "integer"

@@ -143,10 +143,9 @@ def refuse_filters(pairs: Pairs) -> Callable[[PairScorer], PairScorer]:
             if own in _parts_of(name) or chose in _parts_of(scorer.name):
                 how = "a part" if own in _parts_of(name) else "made"
                 why = "" if own == chose else f"; {scorer.name} is {how} of it"
-                what = (
-                    f"chose these pairs ('meta build --filter'){why}, and cannot be tried on them"
-                )
-                raise TrialError(f"{name} {what}; build them with another filter, or without one")
+                what = f"chose these pairs ('meta build --filter'){why}"
+                mend = "build them with another filter, or without one"
+                raise TrialError(f"{name} {what}, and cannot be tried on them; {mend}")
         return scorer
 
     return check

@@ -104,10 +104,8 @@ def download_folder(files: Mapping[str, str], root: Path) -> None:
                         for piece in iter(partial(stream.read, PIECE), b""):
                             left -= file.write(piece)
                             if left < 0:
-                                what = (
-                                    f"unpacks to more than {TIMES} times its size; nothing is kept"
-                                )
-                                raise DatasetError(f"{url}: {what}")
+                                what = f"unpacks to more than {TIMES} times its size"
+                                raise DatasetError(f"{url}: {what}; nothing is kept")
             except _DAMAGED as error:
                 reason = str(error).partition(":\n")[0] or type(error).__name__
                 raise DatasetError(f"{url}: is damaged, or no archive ({reason})") from None

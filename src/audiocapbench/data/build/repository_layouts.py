@@ -241,9 +241,8 @@ class ParquetTables:
                 yield table
         except (ArrowException, OSError) as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
-            raise HubError(
-                f"{self._repository.name}: {path} cannot be read ({reason[0]})"
-            ) from None
+            where = f"{self._repository.name}: {path}"
+            raise HubError(f"{where} cannot be read ({reason[0]})") from None
 
 
 def audio_bytes(value: Any) -> bytes:

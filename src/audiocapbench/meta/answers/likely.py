@@ -86,9 +86,8 @@ def read_graded(answer: str, first: str, second: str, labels: Labels | None = No
 
 def read_likely(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:
     """What an answer to a question about two captions likely chooses, else unknown."""
-    text = (
-        P["fence"].sub("", parser.ends_of(without_thoughts(answer) or "", _LONGEST, "\n")).strip()
-    )
+    ends = parser.ends_of(without_thoughts(answer) or "", _LONGEST, "\n")
+    text = P["fence"].sub("", ends).strip()
     words = _meant(first), _meant(second)
     own = CaptionWords(words[0] - words[1], words[1] - words[0])
     text = _reworded(text, "before")
