@@ -176,7 +176,7 @@ def _faults(part: str, is_caption: bool, is_spoken: bool, text: str) -> list[str
         "is of the prompt": count > _CHOICE and is_echo and not _READ["doubt"].search(text),
         "has a count that nobody makes by ear": _READ["many"].search(counted),
         "is a question": is_caption and bare.rstrip().endswith("?"),
-        "has a heading": plain_words(plain(text)) != plain_words(text),
+        "has a heading": plain_words(plain(text)) not in ("", plain_words(text)),
         "has parentheses": _READ["bracket"].search(text),
     }
     for what, pattern in _FAULTS.items():
