@@ -249,3 +249,12 @@ def test_a_table_about_known_ids_may_have_no_names(tmp_path: Path) -> None:
     found = read_predictions(lines, asked=Asked(["a", "b"]))
     assert found.texts == {"a": "A dog"}
     assert [str(one) for one in found.bad] == ["p.jsonl line 2: id: is missing or not text"]
+
+
+@pytest.mark.parametrize("written", ['a,None\nb,NA\nc,""\n', "a,none\nb,null\nc,nan\n"])
+def test_a_mark_that_references_say_too_is_an_answer(tmp_path: Path, written: str) -> None:
+    path = write(tmp_path / "p.csv", "id,prediction\n" + written)
+    asked = Asked(["a", "b", "c"], references=[("None", "No music."), ("A cat",), ("A dog",)])
+    found = read_predictions(path, asked=asked)
+    assert found.texts == {"a": written[2:6], "b": "", "c": ""}
+    assert not any(read_predictions(path, asked=Asked(["a", "b", "c"])).texts.values())

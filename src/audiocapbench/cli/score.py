@@ -250,7 +250,8 @@ def _score_mecat(
     dataset.caption_prompt(groups.SUBTASKS[0], **named)
     corpora.check_metrics(traits.aggregation, metrics, audio=False)
     items = dataset.read_items(benchmark, references)
-    asked = Asked((item.id for item in items), groups.PARTS[base_name(benchmark)])
+    told = [item.references for item in items]
+    asked = Asked((item.id for item in items), groups.PARTS[base_name(benchmark)], references=told)
     answers = read_predictions(sources, asked=asked)
     texts = {key: text for key, text in answers.texts.items() if key in asked.ids}
     surplus = [key for key in answers.by_id if key not in asked.ids]

@@ -66,12 +66,21 @@ class Predictions:
 
 
 class Asked:
-    """What predictions are about: ids of samples, which are ``CLIP/PART`` where there are parts."""
+    """What predictions are about: ids of samples, which are ``CLIP/PART`` where there are parts.
+
+    A mark such as "None" is an answer where a reference says the same, as of what a clip lacks.
+    """
 
     def __init__(
-        self, ids: Iterable[str] = (), parts: Sequence[str] = (), *, several: bool = False
+        self,
+        ids: Iterable[str] = (),
+        parts: Sequence[str] = (),
+        *,
+        several: bool = False,
+        references: Iterable[Sequence[str]] = (),
     ) -> None:
         self.ids, self.parts, self.several = frozenset(ids), tuple(parts), several
+        self.marks = {one.casefold() for own in references for one in own if is_missing(one)}
         self._clips = frozenset(one.rpartition("/")[0] for one in self.ids if parts)
         self.keys = self.ids | self._clips
 
@@ -220,7 +229,8 @@ def _check_texts(found: Predictions, reading: Reading, *, by_row: bool) -> None:
             f"{reading.path}: has no ids, and {again:,} of {len(every):,} rows repeat the "
             "prediction of the row above, as rows of one sample do; add ids (--map id=COLUMN)"
         )
-    if marks := sum(is_missing(one.fields.get("prediction")) for one in found.by_id.values()):
+    marked = [one for one in found.by_id.values() if is_missing(one.fields.get("prediction"))]
+    if marks := sum(not one.text for one in marked):
         reading.note(f"{marks:,} predictions are marks such as NA, and count as empty")
     given = [str(one.fields.get("prediction", "")).strip() for one in found.by_id.values()]
     read = sum(a[:1] in _OPENING and a != b.strip() for a, b in zip(given, every, strict=True) if b)
@@ -268,7 +278,8 @@ def _add(
         value = given if found.head is not None else one_text(given, several=asked.several)
         at_hand = any(one.content is not None for one in found.readings)
         none = value is None and "prediction" in row
-        if found.head is None and (is_missing(value) or (none and not at_hand)):
+        is_mark = is_missing(value) and value.strip().casefold() not in asked.marks
+        if found.head is None and (is_mark or (none and not at_hand)):
             value = ""
         prediction = _prediction(row, value if isinstance(value, str) else None)
         if prediction is None and none and at_hand:

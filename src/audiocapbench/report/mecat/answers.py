@@ -186,7 +186,8 @@ def answers_of_files(
                 "are taken as one model's, so give those of one model at a time"
             )
     models = [list(model.values()) for model in together.values() if model]
-    asked, about = Counter(one.category for one in items), Asked((one.id for one in items), parts)
+    asked, told = Counter(one.category for one in items), [one.references for one in items]
+    about = Asked((one.id for one in items), parts, references=told)
     names = [", ".join(source.path.name for source in sources) for sources in models]
     if len(set(names)) < len(names):
         names = [", ".join(str(source.path) for source in sources) for sources in models]
