@@ -483,3 +483,11 @@ def test_published_metrics_read_captions_as_they_are_written() -> None:
 @pytest.mark.parametrize("text", ["the dogs' barks", "a dog's bark", "the barks of dogs'", "it's"])
 def test_an_apostrophe_is_one_in_every_form(text: str, mark: str) -> None:
     assert plain(text.replace("'", mark)) == plain(text)
+
+
+@pytest.mark.parametrize("mark", [" - ", ": ", " – ", ", ", ". "])
+@pytest.mark.parametrize("verdict", ["No", "Yes", "Both", "Neither"])
+def test_what_an_answer_hangs_on_is_no_label(verdict: str, mark: str) -> None:
+    answer = f"{verdict}{mark}the engine runs on"
+    assert plain(answer).startswith(verdict.lower())
+    assert plain(f"Final answer: {answer}") == plain(answer)

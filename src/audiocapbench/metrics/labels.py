@@ -9,7 +9,7 @@ from audiocapbench.metrics.shipped import patterns, word_set
 _FILE = ("audiocapbench.metrics", "text.toml")
 _FORMS = patterns(*_FILE)
 _ELEMENTS = ("audiocapbench.metrics.elements", "words.toml")
-_ABOUT = word_set(*_FILE, "about")
+_ABOUT, _VERDICTS = word_set(*_FILE, "about"), word_set(*_FILE, "verdicts")
 _SAY_NOTHING = _ABOUT.union(
     word_set(*_FILE, "beside"), word_set(*_ELEMENTS, "stop"), word_set(*_ELEMENTS, "vague")
 )
@@ -36,6 +36,8 @@ class _Label:
     def leads(self, of_values: bool) -> bool:
         """Whether it is a label of what follows."""
         gap = self.gap
+        if self.written in _VERDICTS:
+            return False
         if (self.figure and _FORMS["behind_figure"].search(gap)) or (
             self.fits("numeral") and _FORMS["behind_numeral"].match(gap)
         ):
