@@ -84,8 +84,8 @@ def read_files(
     parts = sorted(f"{source.part or ''}={audio.sha256(source.path)}" for source in sources)
     digest = audio.sha256("\n".join(parts).encode())
     missing = _absent(benchmark)
-    ids, told = zip(*((one.id, one.references) for one in benchmark.samples), strict=True)
-    asked = Asked([*ids, *missing], benchmark.parts, references=told)
+    told = {one.id: one.references for one in benchmark.samples}
+    asked = Asked([*told, *missing], benchmark.parts, references=told.values())
     # Predictions and references of one file, as AudioBench writes them, belong together by row.
     reading = benchmark.reading
     by_row = reading is not None and [reading.path] == [one.path for one in sources]
