@@ -3,6 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
+from math import lcm
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -389,6 +390,28 @@ def test_what_a_device_resamples_is_soxrs_to_a_hundred_thousandth(source: int, r
     begun = 3 * rate // 1000
     np.testing.assert_allclose(ours[begun : len(soxrs)], soxrs[begun:], rtol=0, atol=1e-5)
     np.testing.assert_allclose(ours[:begun], soxrs[:begun], rtol=0, atol=0.05)
+
+
+@pytest.mark.parametrize("source", [44_100, 22_050, 11_025])
+def test_clips_that_a_device_resamples_together_are_not_heard_in_each_other(
+    encoder: Any, source: int
+) -> None:
+    weights, step, _ = filters(source, RATE)
+    # Lengths that fill whole products and hops leave no room by chance.
+    whole = step * lcm(weights.shape[1], encoder._log_mel.hop) // weights.shape[1]
+    drawn, frames = np.random.default_rng(0), (2 * whole, whole, 3 * whole, 999)
+    sounds = [drawn.integers(-32_000, 32_000, (one, 2)).astype(np.int16) for one in frames]
+    clips = [Recorded(one, source, RATE) for one in sounds]
+    cuts = [Cut(clip, 0, len(clip)) for clip in clips]
+    together, (rows, _) = encoder._sent(cuts)
+    begun = 0
+    for cut in cuts:
+        alone, _ = encoder._sent([cut])
+        own = together[begun : begun + cut.stop]
+        np.testing.assert_allclose(own, alone[: cut.stop], rtol=0, atol=1e-6)
+        begun += len(alone)
+    assert begun == len(together)
+    assert len(rows) == len(cuts)
 
 
 def test_rates_that_meet_too_seldom_stay_with_soxr() -> None:
