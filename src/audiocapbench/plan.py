@@ -239,9 +239,10 @@ class RunPlan(RunSet, Plan[RunsEnd]):
         # Nothing before the first question needs it.
         from audiocapbench.scores.summary import summarise
 
-        how = (self.metrics, self.judge_names)
+        how, refused = (self.metrics, self.judge_names), bool(found.refusals)
         return [
-            summarise(self.store, one.run, *how, stopped=one.stop is not None) for one in found.ends
+            summarise(self.store, one.run, *how, stopped=refused or one.stop is not None)
+            for one in found.ends
         ]
 
     async def carry_out(self, host: Host, call: Call) -> RunsEnd:

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from audiocapbench.cli.progress import explain_end
+from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Budget, RunEnd, Stop, batch_rounds
 from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.remote import LARGEST_REPLY
+from audiocapbench.signature import sign
 from audiocapbench.store import Store
+from audiocapbench.store.records import Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 from command import run_command
 from fakes.gemini_batches import GeminiBatchServer
@@ -328,6 +331,41 @@ def test_what_is_committed_without_its_worker_is_awaited_no_more(
         for outcome in outcomes(other).values():
             store.add_records(1, [AnswerRecord(outcome)])
         assert store.batches.awaited(1) == set()
+
+
+def test_judgements_that_come_another_way_are_awaited_no_more(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    told = awaited_verdicts(place, server)
+    with Store.open(str(place / STORE)) as store:
+        sample, *others = store.run(1).sample_ids
+        store.add_judgements(1, [Judgement(JUDGE, sample, 0, sign("by hand"), Status.FAILED)])
+        assert store.batches.awaited(1, JUDGE) == {(one, 0) for one in others}
+    assert run_command(*told, cwd=place, env=server.settings | {"PATH": ""}).returncode == 0
+
+
+def test_verdicts_that_a_batch_will_bring_have_not_failed_where_the_judge_refuses_the_rest(
+    place: Path, server: OpenAIBatchServer
+) -> None:
+    told = awaited_verdicts(place, server)
+    with Store.open(str(place / STORE)) as store:
+        assert len(store.batches.awaited(1, JUDGE)) == CLIPS
+        assert store.judgements(1, JUDGE) == []
+    ended = run_command(*told, cwd=place, env=server.settings | {"PATH": ""})
+    assert ended.returncode == 0, ended.stderr
+    with Store.open(str(place / STORE)) as store:
+        assert [one.status for one in store.judgements(1, JUDGE)] == [Status.OK] * CLIPS
+    assert set(server.billed.values()) == {1}, "nothing is sent, and paid for, twice"
+
+
+def awaited_verdicts(place: Path, server: OpenAIBatchServer) -> tuple[str, ...]:
+    """Have verdicts in a batch that the key's owner may no longer look at; the command."""
+    assert batch(place, server).code == 0
+    told = ("score", "1", "--judge", JUDGE, "--batch", "--metrics", "rouge_l", "--yes")
+    server.refusals = {"/batches/": [revoked()]}
+    ended = run_command(*told, cwd=place, env=server.settings | {"PATH": ""})
+    assert "Revoked" in ended.stderr
+    return told
 
 
 def revoked() -> Any:

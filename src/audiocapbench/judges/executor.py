@@ -258,14 +258,18 @@ class Judging:
             await session.access.call(self._fail, judge, str(fatal))
 
     def _fail(self, judge: ModelJudge, reason: str) -> None:
-        """Keep of what a judge will not be asked why not, unless something better is known."""
+        """Keep of what a judge will not be asked why not, unless something better is known.
+
+        What a batch may still bring was asked: it is awaited, and has not failed.
+        """
         store, run_id = self.session.store, self.session.run.id
+        out = store.batches.awaited(run_id, judge.name)
         kept = store.judgements(run_id, judge.name)
         known = {_key(one) for one in kept if one.status not in ASKED_AGAIN or one.cost_usd}
         failed = [
             Judgement(*key, judge.signature, Status.FAILED, error=reason)
             for key in self._missing[judge.name]
-            if key not in known
+            if key not in known and key[1:] not in out
         ]
         for start in range(0, len(failed), _AT_A_TIME):
             store.add_judgements(run_id, failed[start : start + _AT_A_TIME])

@@ -33,6 +33,7 @@ OWN = "run-"
 """How the key of a line begins whose answer is for its own run alone."""
 
 _HUNG_S = 600.0
+_AT_ONCE = 500
 _batches, _lines = schema.batches, schema.batch_lines
 _same_key = _lines.c.key == bindparam("old")
 
@@ -269,9 +270,11 @@ def release_tasks(
     table, lines = schema.claims, schema.batch_lines
     rounds = grouped(((task.judge, task.repeat), task.sample) for task in tasks)
     for (judge, repeat), samples in rounds.items():
-        what = {"run": run_id, "judge": judge, "repeat": repeat, "sample": samples}
-        connection.execute(delete(table).where(*matching(table, worker=worker, **what)))
-        connection.execute(lines.update().where(*matching(lines, **what)).values(open=False))
+        for start in range(0, len(samples), _AT_ONCE):
+            some = samples[start : start + _AT_ONCE]
+            what = {"run": run_id, "judge": judge, "repeat": repeat, "sample": some}
+            connection.execute(delete(table).where(*matching(table, worker=worker, **what)))
+            connection.execute(lines.update().where(*matching(lines, **what)).values(open=False))
 
 
 def database_time(connection: Connection) -> ColumnElement[Any]:

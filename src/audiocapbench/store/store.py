@@ -247,8 +247,7 @@ class Store(StoreRepository, AbstractContextManager["Store"]):
             return zip(cells.pop(), map(kind, *cells), strict=True)
 
     def add_judgements(self, run_id: int, judgements: Sequence[Judgement]) -> None:
-        with self._writing() as connection:
-            _write_judgements(connection, run_id, [JudgementRecord(one) for one in judgements])
+        self.add_records(run_id, [JudgementRecord(one) for one in judgements])
 
     def judgements(self, run_id: int, judge: str | None = None) -> list[Judgement]:
         return self.some_judgements([run_id], judge)[run_id]
