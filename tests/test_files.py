@@ -18,7 +18,7 @@ import audiocapbench
 from audiocapbench.data.problems import Problem
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import ReportError
-from audiocapbench.files import csv_text, guarded, unguarded, write_file
+from audiocapbench.files import csv_text, guarded, storable, unguarded, write_file
 
 FORMULAS = ["=1+1", "+cmd", "-1+2", "@SUM(A1)", "\tx", "\rx", "\nx", "＝1", "'=1", "''=1"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -35,6 +35,16 @@ def test_a_new_file_has_the_usual_mode_and_an_old_one_keeps_its_own(tmp_path: Pa
     assert stat.S_IMODE(new.stat().st_mode) == 0o666 & ~umask
     assert stat.S_IMODE(old.stat().st_mode) == 0o640
     assert sorted(os.listdir(tmp_path)) == ["new.csv", "old.csv"]
+
+
+@given(st.text(st.characters() | st.sampled_from("\ud83d\udd0a\0")))
+def test_text_for_a_database_keeps_all_but_half_pairs_and_nul(text: str) -> None:
+    kept = storable(text)
+    kept.encode("utf-8")
+    assert "\0" not in kept
+    assert storable(kept) == kept
+    whole = text.replace("\ud83d\udd0a", "\U0001f50a")
+    assert kept == re.sub("[\0\ud800-\udfff]", "\ufffd", whole)
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from audiocapbench.errors import AudioCapBenchError, ModelError
+from audiocapbench.files import storable
 
 HIDDEN = "[secret]"
 LONGEST_ERROR = 300
@@ -82,11 +83,6 @@ def known_secrets() -> set[str]:
 def without_query(address: str) -> str:
     """An address, or a name with one, without the places where secrets stand in addresses."""
     return re.sub(r"//[^/?#]*@", "//", re.split(r"[?#]", address, maxsplit=1)[0])
-
-
-def storable(text: str) -> str:
-    """Text that every database keeps: without NUL and halves of surrogate pairs."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 def redacted(text: str) -> str:

@@ -178,6 +178,12 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def storable(text: str) -> str:
+    """Text that every database keeps: half of a surrogate pair and NUL become a mark."""
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole.replace("\0", "\ufffd")
+
+
 def digest(*parts: object) -> str:
     """A hash of some texts: a name for them, or a lot that is drawn for them."""
     import hashlib

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.files import storable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -115,7 +116,7 @@ def failure_words(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     try:
-        said = " ".join(str(error).split())[:_LONGEST]
+        said = storable(" ".join(str(error).split()))[:_LONGEST]
     except Exception:  # it may fail even at this
         said = ""
     kind = type(error).__name__

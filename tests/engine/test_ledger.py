@@ -348,4 +348,4 @@ def test_what_no_database_keeps_of_an_error_ends_no_run(place: Path) -> None:
         how: Any = {"price": price, "budget": Budget(1.0), "rate_limits": RateLimits(retry=retry)}
         end = acb.run_benchmark(benchmark, Broken("my/broken"), store, **how)
         assert end.statuses == {"failed": 12}
-        assert {one.why for one in store.ledger.entries()} == {"bad ? and \ufffd"}
+        assert {one.why for one in store.ledger.entries()} == {"bad \ufffd and \ufffd"}

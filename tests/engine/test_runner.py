@@ -204,7 +204,7 @@ def test_blank_answers_are_empty_and_score_zero(place: Path) -> None:
 def test_text_that_no_database_keeps_is_made_storable(place: Path) -> None:
     finish(place, model="diary/nul")
     store = Store.open(str(place / "audiocapbench.db"))
-    assert store.outcomes(1)["tone_0"].reply.text == "a\ufffdb?"
+    assert store.outcomes(1)["tone_0"].reply.text == "a\ufffdb\ufffd"
 
 
 def test_a_clip_past_the_contract_is_refused_with_its_reason(place: Path) -> None:

@@ -14,7 +14,7 @@ from audiocapbench.models import create_model
 from audiocapbench.store import Store
 from fakes.entry_points import installed
 
-MODULE = """
+MODULE = r"""
 from audiocapbench import Verdict, sign
 
 class Moody:
@@ -31,6 +31,8 @@ class Moody:
             if self.fault == "nan": return Verdict({"mood": float("nan")}, "")
             if self.fault == "other": return Verdict({"air": 1.0}, "")
             if self.fault == "nothing": return None
+            if self.fault == "half": raise ValueError("no \ud800 mood\0")
+        if self.fault == "why": return Verdict({"mood": 5.0}, "so \ud800 so\0")
         return Verdict({"mood": 5.0}, "so so")
 
 class Many(Moody):
@@ -46,7 +48,7 @@ class Blank(Moody):
     dimensions = ("mood", "")
 
 def nobody(options): return 3
-def clumsy(options): raise RuntimeError("dropped\\nit")
+def clumsy(options): raise RuntimeError("dropped\nit")
 """
 POINTS = "\n".join(
     f"{name.lower()} = {{module}}:{name}" for name in "Moody Many Odd Blank nobody clumsy".split()
@@ -83,7 +85,9 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("nan", "moody gave mood nan; scores are from 0 to 10"),
         ("other", "moody gave air; it says mood"),
         ("nothing", "moody fails (AttributeError: "),
+        ("half", "moody fails (ValueError: no \ufffd mood\ufffd) at "),
         ("few", ""),
+        ("why", ""),
     ],
 )
 def test_an_answer_that_a_judge_fails_at_is_a_failure_and_the_others_have_scores(
@@ -99,6 +103,8 @@ def test_an_answer_that_a_judge_fails_at_is_a_failure_and_the_others_have_scores
     errors = {one.error for one in store.judgements(asked.id) if one.error}
     assert all(one.startswith(words) for one in errors)
     assert bool(errors) == bool(words)
+    reasons = {one.reasoning for one in store.judgements(asked.id) if one.scores}
+    assert reasons == {"so \ufffd so\ufffd" if fault == "why" else "so so"}
 
 
 @pytest.mark.usefixtures("plugin")

@@ -8,7 +8,6 @@ from typing import Any
 
 import anyio
 
-from audiocapbench.credentials import storable
 from audiocapbench.data.outcome import Reply, Status, total_cost
 from audiocapbench.engine.budget import (
     Budget,
@@ -21,6 +20,7 @@ from audiocapbench.engine.budget import (
 )
 from audiocapbench.engine.workers import GroupedCalls, StoreAccess
 from audiocapbench.errors import TransientError
+from audiocapbench.files import storable
 from audiocapbench.models import Model, Question
 from audiocapbench.models.price import Price, checked_usage, token_limit
 from audiocapbench.store import Store

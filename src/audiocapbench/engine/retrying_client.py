@@ -14,7 +14,7 @@ import anyio
 from anyio import to_thread
 
 from audiocapbench import audio
-from audiocapbench.credentials import redacted, storable
+from audiocapbench.credentials import redacted
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import SCORED, Outcome, Reply, Status
 from audiocapbench.engine.books import Books, CostTracker
@@ -30,6 +30,7 @@ from audiocapbench.errors import (
     RefusedQuestionError,
     TransientError,
 )
+from audiocapbench.files import storable
 from audiocapbench.models import AudioContract, Model, Question, SentAudio
 from audiocapbench.models.model import check_number, waited_s
 from audiocapbench.models.price import Price, checked_usage

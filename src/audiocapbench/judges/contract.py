@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from audiocapbench.errors import JudgeError, ReplyError
-from audiocapbench.files import digest, encodable, read_lists
+from audiocapbench.files import digest, read_lists, storable
 from audiocapbench.judges.reply_json import FoundObjects, find_objects, fold_key, shown
 from audiocapbench.metrics.text import plain
 from audiocapbench.models.replies import without_thoughts
@@ -200,7 +200,7 @@ class Contract:
         if self.reader is not None:
             try:
                 verdict = self.reader(said)
-                return Verdict(self._scores(verdict.scores), storable(verdict.reasoning))
+                return Verdict(self._scores(verdict.scores), storable(str(verdict.reasoning or "")))
             except ReplyError:
                 raise
             except (Exception, SystemExit) as error:  # a plug-in may raise anything
@@ -270,11 +270,6 @@ def as_data(text: str) -> str:
     harmless = _DOUBLED_SINGLE_QUOTES.sub('"', one_line.translate(_HARMLESS))
     harmless = _TURN_MARK.sub(r"(\1)", harmless).strip()
     return harmless if len(harmless) <= LONGEST else harmless[:LONGEST] + "…"
-
-
-def storable(reasoning: object) -> str:
-    """The reasons of somebody's code, or of a reply that it read, as text that a database keeps."""
-    return encodable(str(reasoning or "")).replace("\0", "\ufffd")
 
 
 def fill(template: str, **values: str) -> str:

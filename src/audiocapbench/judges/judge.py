@@ -20,8 +20,8 @@ from audiocapbench.errors import (
     RefusedQuestionError,
     ReplyError,
 )
-from audiocapbench.files import digest
-from audiocapbench.judges.contract import MAX_SCORE, RULES, Contract, JudgeInput, Verdict, storable
+from audiocapbench.files import digest, storable
+from audiocapbench.judges.contract import MAX_SCORE, RULES, Contract, JudgeInput, Verdict
 from audiocapbench.models import Model, Question
 from audiocapbench.models.model import AS_PUBLISHED, ModelVariant
 from audiocapbench.models.probabilities import LOGPROBS
@@ -114,7 +114,7 @@ def judge_texts(judge: TextJudge, cases: Sequence[JudgeInput]) -> list[Verdict |
             if not is_number or not 0 <= score <= MAX_SCORE:
                 return f"{judge.name} gave {name} {score!r:.40}; scores are from 0 to {MAX_SCORE}"
         numbers = {name: float(score) for name, score in scores.items()}
-        return replace(verdict, scores=numbers, reasoning=storable(verdict.reasoning))
+        return replace(verdict, scores=numbers, reasoning=storable(str(verdict.reasoning or "")))
 
     def judged(case: JudgeInput) -> Verdict | str:
         try:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from audiocapbench.errors import ReplyError
+from audiocapbench.files import storable
 
 # A string is closed by a quote of the family that opened it.
 _QUOTES = ('"', "“”„‟«»＂", "'", "‘’‚‛", "`")
@@ -145,5 +146,4 @@ def _unquoted(text: str) -> str:
         text = _ESCAPE.sub(
             lambda one: chr(int(one[1], 16)) if one[1] else _LETTERS.get(one[2], one[2]), text
         )
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.replace("\0", "\ufffd")
+    return storable(text)

@@ -14,6 +14,7 @@ from audiocapbench.annotate.merge import written_caption
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.data.outcome import SCORED, total_cost
 from audiocapbench.errors import AudioCapBenchError, AudioError, StoreError
+from audiocapbench.files import storable
 from audiocapbench.grouping import grouped
 from audiocapbench.report.leaderboard.board import Ranking
 from audiocapbench.report.page.board import board_document
@@ -294,8 +295,8 @@ def make_app(boards: Boards, feed: LiveFeed) -> Any:
 def _answer(boards: Boards, feed: LiveFeed, name: str, request: Any, _body: bytes) -> Any:
     if name == "live":
         return feed.look() | {"version": boards.version}
-    # No database has a text with this character in it, and some refuse to look for it.
-    given = {key: one.replace("\0", "\ufffd") for key, one in request.query_params.items() if one}
+    # No database has a text with NUL in it, and some refuse to look for it.
+    given = {key: storable(one) for key, one in request.query_params.items() if one}
     asked = _Request.model_validate(given)
     if name == "board":
         return boards.document(asked.benchmark).to_dict()
