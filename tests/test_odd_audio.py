@@ -90,7 +90,7 @@ def test_a_clip_that_changed_since_the_benchmark_was_opened_is_not_asked_about(
     clip = open_clip(path)
     write_tone(path, hertz=300.0)
     for container in ("wav", "pcm16", "file"):
-        with pytest.raises(AudioError, match=r"a\.wav: has changed since the benchmark was opened"):
+        with pytest.raises(AudioError, match=r"a\.wav: has changed since the run began"):
             prepare(clip, AudioContract(container))
     assert prepare(clip, AudioContract("none")) is None
 

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from audiocapbench.bridges import trackers
+from audiocapbench.scores.table import TableReader
 from command import run_command
 from folders import write_folder
 from needs import needs
+from report_pages import scored_runs
 
 SECRET = "sk-0123456789-very-secret"
 ALL = ("--track", "wandb=sounds", "--track", "mlflow", "--track", "tensorboard=board")
@@ -281,3 +283,13 @@ def test_a_tracker_that_cannot_be_is_refused_before_anything_is_asked(
     assert done.returncode == 2
     assert words in " ".join(done.stderr.split())
     assert not list(tmp_path.iterdir())
+
+
+def test_only_clips_that_are_what_they_were_are_logged(tmp_path: Path) -> None:
+    write_folder(tmp_path, 3)
+    store, (run,) = scored_runs(tmp_path, "control/right")
+    (tmp_path / "clips" / "0.wav").write_bytes(b"something else")
+    (tmp_path / "clips" / "1.wav").unlink()
+    with store:
+        log = trackers.run_log({}, TableReader(store).read(run))
+    assert [path and path.name for _, path in log.answers] == [None, None, "2.wav"]

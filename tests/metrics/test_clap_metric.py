@@ -151,7 +151,7 @@ def test_a_clip_that_is_not_there_as_it_was_is_never_scored(tmp_path: Path) -> N
         assert done.returncode == 2
         words = " ".join(done.stderr.split())
         assert "1 of 12 are not there: clips/1.wav" in words
-        assert ("another file" in words) == (change == "another")
+        assert ("has changed since the run began" in words) == (change == "another")
         assert BANDS not in Store.open(str(place / "audiocapbench.db")).score_columns(1)
 
 

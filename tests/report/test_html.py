@@ -139,7 +139,7 @@ def test_a_clip_that_changed_or_is_gone_is_not_played(tmp_path: Path) -> None:
     reasons = [one["missing"] for one in unpacked(Page(path))["sounds"]]
     assert reasons == [
         "the file cannot be read (No such file or directory)",
-        "the file has changed since the run",
+        "the file has changed since the run began",
         "",
     ]
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from audiocapbench.audio import decode, wav
 from audiocapbench.credentials import redacted
 from audiocapbench.data import Sample
-from audiocapbench.errors import AudioCapBenchError, did_you_mean
+from audiocapbench.errors import AudioCapBenchError, AudioError, did_you_mean
 from audiocapbench.files import digest, write_file
 from audiocapbench.plugins import require_packages
 from audiocapbench.report.runs import sample_rows
@@ -124,7 +124,9 @@ def _clips(table: ScoreTable) -> dict[str, Path]:
         if path is None or not path.is_file() or len(found) == MOST_CLIPS:
             continue
         if (size := path.stat().st_size) <= left:
-            found[sample.id], left = path, left - size
+            with suppress(AudioError):
+                sample.clip.check()
+                found[sample.id], left = path, left - size
     return found
 
 

@@ -6,6 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from audiocapbench import audio
+from audiocapbench.errors import AudioError
 from audiocapbench.files import digest
 
 
@@ -28,6 +30,17 @@ class Clip:
     @property
     def is_absent(self) -> bool:
         return self.rate == 0
+
+    def read(self, most: int = audio.MOST_BYTES) -> bytes:
+        """Its bytes; AudioError where they cannot be read, or are not those that it is known by."""
+        content = audio.read_bytes(self.path, most)
+        self.check(content)
+        return content
+
+    def check(self, content: bytes | None = None) -> None:
+        """The same of bytes that are at hand, or of a file that need not be held in memory."""
+        if audio.sha256(self.path if content is None else content) != self.sha256:
+            raise AudioError("has changed since the run began", subject=f"{self.path}:")
 
 
 @dataclass(frozen=True, slots=True)

@@ -327,13 +327,10 @@ def prepare(clip: Clip, contract: AudioContract) -> SentAudio | None:
 
 def _sent(clip: Clip, contract: AudioContract, most: int) -> SentAudio:
     is_file = contract.container == "file"
-    content = audio.read_bytes(clip.path, audio.MOST_BYTES) if is_file else b""
-    digest = audio.sha256(content if is_file else clip.path)
-    if digest != clip.sha256:
-        again = "run again to ask about the clip that is there now"
-        raise AudioError(f"has changed since the benchmark was opened; {again}")
     if is_file:
-        return SentAudio(content, "file", clip.rate, clip.channels, clip.duration_s, digest)
+        shape = (clip.rate, clip.channels)
+        return SentAudio(clip.read(), "file", *shape, clip.duration_s, clip.sha256)
+    clip.check()
     container = cast(Literal["wav", "pcm16", "float32"], contract.container)
     spare_s = None if contract.past_limit == "truncate" else _SPARE_S
     cut = {"seconds": contract.longest_s, "spare_s": spare_s}

@@ -315,10 +315,8 @@ def _answer(boards: Boards, feed: LiveFeed, name: str, request: Any, _body: byte
 
     try:
         content = samples.sound(asked.id)  # the request names a sample, never a file
-    except AudioError:
-        return {"missing": "the file cannot be read"}
-    if content is None:
-        return {"missing": "the file has changed since the run"}
+    except AudioError as error:
+        return {"missing": f"the file {error.reason}"}
     return Response(content, media_type="application/octet-stream")
 
 

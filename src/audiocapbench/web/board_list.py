@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from audiocapbench import audio
-from audiocapbench.errors import AudioCapBenchError
+from audiocapbench.errors import AudioCapBenchError, AudioError
 from audiocapbench.grouping import grouped
 from audiocapbench.judges.aggregation import OVERALL, together
 from audiocapbench.report.page.board import compared
@@ -147,13 +146,12 @@ class BoardList:
         facts = {"kind": kind, "absent": whole.clip.is_absent, "answers": answers}
         return clip_document(whole) | facts
 
-    def sound(self, sample: str) -> bytes | None:
-        """The bytes of a sample's clip, as they were when it was asked about; else None."""
+    def sound(self, sample: str) -> bytes:
+        """The bytes of a sample's clip, as they were when it was asked about; else AudioError."""
         if sample not in self._places:
-            return None
-        clip = self._store.catalog.some_samples([self.heads[self._places[sample]]])[sample].clip
-        content = audio.read_bytes(clip.path, _MOST_SOUND)
-        return content if audio.sha256(content) == clip.sha256 else None
+            raise AudioError("is of no sample that is shown")
+        head = self.heads[self._places[sample]]
+        return self._store.catalog.some_samples([head])[sample].clip.read(_MOST_SOUND)
 
     def columns(self, runs: Sequence[int], scorer: Scorer) -> Column:
         """Scores of every sample, a row a run; NaN where there is none."""

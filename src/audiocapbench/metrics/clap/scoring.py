@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from audiocapbench import audio
 from audiocapbench.data import Clip
 from audiocapbench.errors import AudioError, MetricError, check_known
 from audiocapbench.metrics.clap.embedding import WATCHER, Embedder, Progress
@@ -230,11 +229,10 @@ def _paths(clips: Sequence[Clip]) -> list[Path]:
         if clip.is_absent:
             return "only its references were given, no audio"
         try:
-            if audio.sha256(clip.path) == clip.sha256:
-                return None
+            clip.check()
         except AudioError as error:
             return str(error)
-        return f"{clip.path} is another file than the one that was asked about"
+        return None
 
     found = read_ahead(problem, dict.fromkeys(clips))
     _refuse({clip.file_name: why for clip, why in found if why}, len(clips))

@@ -196,9 +196,9 @@ def _sound(clip: Clip, choice: AudioChoice, page: Path, smaller: bool) -> Sound:
     content = b""
     try:
         if choice == "embed":
-            content = audio.read_bytes(clip.path, MOST_EMBEDDED)
-        if audio.sha256(content or clip.path) != clip.sha256:
-            return Sound(_SILENCE, missing="the file has changed since the run")
+            content = clip.read(MOST_EMBEDDED)
+        else:
+            clip.check()
         with audio.open_stream(clip.path, mono=True) as stream:
             blocks = (np.clip(block[:, 0], -1.0, 1.0) for block in stream.blocks)
             heights = [np.rint((block + 1.0) * 127.5).astype(np.uint8) for block in blocks]
