@@ -1,5 +1,9 @@
 """Paired tests against scipy's, and against what can be counted by hand."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -18,6 +22,24 @@ from needs import needs
 from permutation import beside, permutation_test
 
 stats = needs("scipy.stats")
+
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+SUMMED = """
+import hashlib
+import numpy as np
+from audiocapbench.stats.bootstrap import difference_interval, permutation_tests
+seen = hashlib.sha256()
+
+def noted(means):
+    seen.update(np.ascontiguousarray(means).tobytes())
+    return means[..., 0]
+
+systems = np.random.default_rng(0).random((1_000, 13, 1))
+pairs = np.array([[0, 1], [2, 12]])
+p = permutation_tests(systems, pairs, noted, rounds=999)
+ends = difference_interval(systems[:, 0], systems[:, 1], noted, p=p[0], bounds=(0.0, 1.0))
+print(seen.hexdigest(), p, ends)
+"""
 
 
 def column(values: object) -> FloatArray:
@@ -178,3 +200,16 @@ def test_the_same_seed_gives_the_same_p_value() -> None:
     found = permutation_test(first, second, first_column)
     assert permutation_test(first, second, first_column) == found
     assert permutation_test(first, second, first_column, seed=1) != found
+
+
+def test_swaps_and_draws_add_up_to_the_same_digits_whatever_threads_there_are() -> None:
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", SUMMED],
+            env={**os.environ, **dict.fromkeys(THREADS, number)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for number in "124"
+    }
+    assert len(said) == 1

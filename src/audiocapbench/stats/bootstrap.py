@@ -131,12 +131,18 @@ def _rounds(units: Units, aggregate: Aggregate, unseen: _Ends, how: Resampling) 
     count = len(units.sizes) + 1
     few = rounds * count <= _MOST_KEPT
     for weights in _kept_weights(rounds, count, seed) if few else _weights(rounds, count, seed):
-        # Not by BLAS, whose threads wait for each other, for seconds where processors are shared.
-        sums = np.einsum("ij,kj->ik", columns, weights[:, 1:])
+        sums = _weighted_sums(columns, weights[:, 1:])
         means = (sums[:-1] / sums[-1]).reshape(*units.sums.shape[1:], -1)
         scores = aggregate(means.transpose(-1, *range(means.ndim - 1)))
         share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
         yield scores + share * (worst - scores), scores + share * (best - scores)
+
+
+def _weighted_sums(columns: FloatArray, weights: FloatArray) -> FloatArray:
+    """Not by BLAS, whose threads wait for each other, for seconds where processors are shared, and
+    change the last digits."""
+    sums: FloatArray = np.einsum("ij,kj->ik", columns, weights)
+    return sums
 
 
 def _weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
@@ -220,7 +226,7 @@ def permutation_tests(
         draw = np.random.default_rng(seed)
         blocks = (draw.integers(0, 2, (size, count), dtype=np.int8) for size in sizes)
     for swapped in blocks:
-        added = (columns @ swapped.T.astype(np.float64)).reshape(*means.shape, -1)
+        added = _weighted_sums(columns, swapped.astype(np.float64)).reshape(*means.shape, -1)
         moved = np.moveaxis(added[second] - added[first], -1, 0)
         hits += (np.abs(aggregate(base + moved) - aggregate(other - moved)) >= enough).sum(axis=0)
         done += len(swapped)
