@@ -35,7 +35,7 @@ from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import open_folder
 from audiocapbench.data.categories import UNCATEGORISED, fold_categories
 from audiocapbench.data.columns import Mapped, Reading
-from audiocapbench.data.folder import METADATA
+from audiocapbench.data.folder import METADATA, METADATA_FILES
 from audiocapbench.data.predictions import is_result_file
 from audiocapbench.data.row import read_references
 from audiocapbench.errors import (
@@ -117,12 +117,13 @@ def open_benchmark(
     if references is not None or data is not None:
         option = "references" if references is not None else "data"
         raise BenchmarkError(f"{name} takes no `{option}`; it is no benchmark's name")
-    from audiocapbench.benchmarks import audio_tables
+    if not any(Path(name, one).is_file() for one in METADATA_FILES):
+        from audiocapbench.benchmarks import audio_tables
 
-    target = name if Path(name).exists() else known
-    options = options_of(f"dataset{name[len(target) :]}", audio_tables.OPTIONS)
-    if table := audio_tables.open_table(target, options):
-        return table
+        target = name if Path(name).exists() else known
+        options = options_of(f"dataset{name[len(target) :]}", audio_tables.OPTIONS)
+        if table := audio_tables.open_table(target, options):
+            return table
     if Path(name).is_dir():
         folder = open_folder(Path(name), **clips)
         return captioning(f"folder/{folder.name}", folder)

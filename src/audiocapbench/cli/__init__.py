@@ -10,7 +10,7 @@ import threading
 _INTERRUPTED = 130
 _LAST_WAIT_S = 1.0
 _FINALIZER_S = 0.01
-_FEW, _USUAL = (100_000, 50, 100), gc.get_threshold()
+_FEW, _USUAL = (1_000_000, 50, 100), gc.get_threshold()
 """How often cycles are looked for: neither imports nor half a million captions make any."""
 
 
@@ -25,6 +25,8 @@ def main() -> None:
     gc.set_threshold(*_FEW)
     # httpx would bring a command of its own, with click and pygments.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
+    # What other packages bring for pydantic is looked for in each of them, and nobody has any.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     sys.unraisablehook = interrupt_again
     try:
         _run()

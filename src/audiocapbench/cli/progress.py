@@ -23,7 +23,7 @@ from audiocapbench.engine import Budget, Forecast, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
 from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import SHOWN, AudioCapBenchError, some
-from audiocapbench.metrics.clap.embedding import WATCHER
+from audiocapbench.metrics.parallel import WATCHER
 from audiocapbench.plan import Host, Plan, Result, RunPlan, execute
 from audiocapbench.rounds import RunsEnd
 from audiocapbench.store import Run, Store

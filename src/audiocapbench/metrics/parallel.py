@@ -18,12 +18,16 @@ from audiocapbench.errors import MetricError
 _READERS = min(16, os.cpu_count() or 1)
 _AHEAD_BYTES = 1 << 29
 
+Progress = Callable[[int, int], None]
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 PARALLEL_MAP: ContextVar[Callable[[Callable[..., Any], Iterable[Any]], Iterator[Any]]] = ContextVar(
     "parallel_map", default=map
 )
+
+WATCHER: ContextVar[Progress] = ContextVar("watcher", default=lambda _done, _total: None)
+"""Who is told how many clips are embedded, of how many, where a metric embeds them."""
 
 
 def spread(work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextvars import ContextVar
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -16,7 +15,7 @@ from audiocapbench.metrics.clap.encoder import LOADED_BY, AudioTextEncoder, iden
 from audiocapbench.metrics.clap.reading import ClipReader
 from audiocapbench.metrics.clap.windows import Cut, Cutting, View, loop_into, trimmed
 from audiocapbench.metrics.encoders.encoder import DEFAULT_BATCH, Vectors, encode_distinct, in_parts
-from audiocapbench.metrics.parallel import PARALLEL_MAP, spread
+from audiocapbench.metrics.parallel import PARALLEL_MAP, Progress, spread
 
 if TYPE_CHECKING:
     from audiocapbench.store import Store
@@ -25,11 +24,7 @@ _TEXT = "text"
 _LARGEST_BATCH = 1024
 _BLOCK, _BLOCK_WITHOUT_GPU = 512, 64
 
-Progress = Callable[[int, int], None]
 _Item = TypeVar("_Item")
-
-WATCHER: ContextVar[Progress] = ContextVar("watcher", default=lambda _done, _total: None)
-"""Who is told how many clips are embedded, of how many, where a metric embeds them."""
 
 
 class BatchEncoder:

@@ -10,13 +10,13 @@ import numpy as np
 
 from audiocapbench.data import Clip
 from audiocapbench.errors import AudioError, MetricError, check_known
-from audiocapbench.metrics.clap.embedding import WATCHER, Embedder, Progress
+from audiocapbench.metrics.clap.embedding import Embedder
 from audiocapbench.metrics.clap.encoder import AudioTextEncoder, identity, load_encoder
 from audiocapbench.metrics.clap.windows import Cutting
 from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.fluency import fense
 from audiocapbench.metrics.names import parse_name
-from audiocapbench.metrics.parallel import read_ahead
+from audiocapbench.metrics.parallel import WATCHER, Progress, read_ahead
 from audiocapbench.metrics.result import FloatArray, MetricResult, check_captions
 from audiocapbench.signature import Signature, sign
 
