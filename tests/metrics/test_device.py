@@ -1,8 +1,10 @@
 """How exactly torch computes, batches that are halved, and clips that are read ahead."""
 
 import os
+import shutil
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import lcm
 from pathlib import Path
 from threading import Event
@@ -262,6 +264,33 @@ def test_processes_read_as_we_do_and_in_order(tmp_path: Path) -> None:
                 np.testing.assert_array_equal(clip.sound, ours.sound)
 
 
+@pytest.mark.parametrize("raw", [True, False])
+def test_a_clip_that_stands_twice_is_decoded_once(
+    raw: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [tmp_path / f"{number}.flac" for number in range(40)]
+    for number, path in enumerate(paths):
+        if number % 20:
+            write_tone(path, 300 + number % 20, 1)
+        else:
+            path.write_bytes(b"RIFF")
+    diary, decode = tmp_path / "decoded", reading.read_samples
+
+    def noted(path: Path, rate: int) -> Any:
+        with diary.open("a") as stream:
+            stream.write(f"{path.name}\n")
+        return decode(path, rate)
+
+    monkeypatch.setattr(reading, "read_samples", noted)
+    monkeypatch.setattr(reading, "_MANY", 2)
+    monkeypatch.setattr(reading, "_TOGETHER", 40)  # by one process, so that none is before another
+    found = list(ClipReader(RATE, raw=raw).clips(paths))
+    assert sorted(diary.read_text().split()) == sorted(path.name for path in paths[:20])
+    assert [one.path for one in found] == paths
+    assert [one.sha256 for one in found] == [one.sha256 for one in found[:20]] * 2
+    assert [one.sound is None for one in found] == [place >= 20 for place in range(40)]
+
+
 @pytest.mark.parametrize("slots", [1, 3, 8])
 def test_clips_are_put_into_slots_that_are_taken_again_when_nobody_holds_them(
     slots: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -304,22 +333,26 @@ def test_a_clip_that_is_too_long_for_processes_is_read_here(
             np.testing.assert_array_equal(clip.sound, beside_gpu(path))
 
 
+@pytest.mark.parametrize("where", ["open_plain", "read_samples"])
 def test_a_process_that_dies_costs_its_clip_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paths = [tmp_path / f"{number}.wav" for number in range(30)]
+    paths = [tmp_path / f"{number}.wav" for number in range(20)]
+    paths[11] = paths[11].with_suffix(".flac")
     for number, path in enumerate(paths):
         write_tone(path, 100 + 10 * number, 0.1)
-    ours, here, open_plain = list(map(beside_gpu, paths)), os.getpid(), reader.open_plain
+    shutil.copy(paths[11], paths[14])  # which is decoded all the same
+    ours, here, alive = list(map(beside_gpu, paths)), os.getpid(), getattr(reading, where)
 
-    def deadly(path: Path) -> Any:
+    def deadly(path: Path, *more: Any) -> Any:
         if path == paths[11]:
             assert os.getpid() != here
             os._exit(9)
-        return open_plain(path)
+        return alive(path, *more)
 
-    monkeypatch.setattr(reading, "open_plain", deadly)
-    theirs = [clip.sound for clip in read_by_processes(paths, BESIDE_GPU)]
+    monkeypatch.setattr(reading, where, deadly)
+    reads = replace(BESIDE_GPU, firsts=reading._Firsts(paths))
+    theirs = [clip.sound for clip in read_by_processes(paths, reads)]
     died = theirs.pop(11)
     assert isinstance(died, AudioError)
     assert f"{paths[11]}: the process that decoded it died" in str(died)

@@ -9,7 +9,7 @@ import weakref
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -49,9 +49,32 @@ class ReadClip(NamedTuple):
     sound: Sound | AudioError | None
 
 
+class _Firsts:
+    """Where in a list some bytes stand first, as far as those who read side by side have told.
+
+    It is memory of threads and processes alike; where two write at once, a clip is decoded twice.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._places = {path: len(paths) - back for back, path in enumerate(reversed(paths))}
+        cell = np.dtype([("digest", "V32"), ("place", "<i8")])
+        self._table = np.frombuffer(mmap.mmap(-1, (2 * len(paths) + 1) * cell.itemsize), cell)
+
+    def is_again(self, path: Path, content: str) -> bool:
+        """Whether an earlier clip of the list has these bytes: that one is decoded."""
+        digest, place = bytes.fromhex(content), self._places[path]
+        at = int(content[:15], 16) % len(self._table)
+        while self._table[at]["place"] and self._table[at]["digest"].tobytes() != digest:
+            at = (at + 1) % len(self._table)
+        if 0 < self._table[at]["place"] < place:
+            return True
+        self._table[at] = (digest, place)
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class ClipReader:
-    """Reads clips at a rate; of those whose bytes are known, only the hash.
+    """Reads clips at a rate; of those whose bytes are known, or stand before, only the hash.
 
     For a device that mixes down, samples of 16 bits stay ``raw``, at any rate if it ``resamples``.
     """
@@ -60,6 +83,7 @@ class ClipReader:
     known: Collection[str] = ()
     raw: bool = False
     resamples: bool = False
+    firsts: _Firsts | None = None
 
     def read(self, path: Path, longest: int = sys.maxsize, room: Room | None = None) -> ReadClip:
         """A clip, read into the room if samples lie in its file as a device takes them; the sound
@@ -72,8 +96,12 @@ class ClipReader:
             return ReadClip(path, "", AudioError(str(error)))
         except OSError as error:
             return ReadClip(path, "", AudioError(f"{path}: cannot be read ({error.strerror})"))
-        is_left = content in self.known or size > longest
+        is_left = size > longest or self._is_known(path, content)
         return ReadClip(path, content, None if is_left else read_samples(path, self.rate))
+
+    def _is_known(self, path: Path, content: str) -> bool:
+        again = self.firsts is not None and self.firsts.is_again(path, content)
+        return again or content in self.known
 
     def _as_it_lies(self, path: Path, longest: int, room: Room | None) -> ReadClip | None:
         """A clip of 16 bits and one or two channels, of which both are heard; the file is read
@@ -88,7 +116,7 @@ class ClipReader:
             if file.readinto(whole.data) < size:
                 return None  # it was changed meanwhile
         content = hashlib.sha256(whole.data).hexdigest()
-        if content in self.known:
+        if self._is_known(path, content):
             return ReadClip(path, content, None)
         sound = whole[header.start :].view("<i2").reshape(-1, header.channels)
         if audio.Mix.of([sound], header.rate, header.channels).note:
@@ -110,10 +138,11 @@ class ClipReader:
 
     def clips(self, paths: Sequence[Path]) -> Iterator[ReadClip]:
         """Read clips ahead, in their order."""
+        reader = replace(self, firsts=_Firsts(paths))
         if self.raw and len(paths) >= _MANY and hasattr(os, "fork"):
-            yield from read_by_processes(paths, self)
+            yield from read_by_processes(paths, reader)
         else:
-            yield from (clip for _, clip in read_ahead(self.read, paths, ahead=_AHEAD))
+            yield from (clip for _, clip in read_ahead(reader.read, paths, ahead=_AHEAD))
 
 
 def read_samples(path: Path, rate: int) -> Samples | AudioError:
@@ -162,6 +191,7 @@ def read_by_processes(paths: Sequence[Path], reader: ClipReader) -> Iterator[Rea
         except _DIED as error:
             if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
                 raise
+        files = _SoundFiles(replace(reader, firsts=None), slots)  # who died decoded for others
         while waiting:
             group = waiting.popleft()
             slots.give_back(group.slot)
