@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tracemalloc
@@ -317,6 +318,26 @@ def test_progress_is_told_and_the_kept_clips_are_not_counted(
     clap_scores(clips[:2], CAPTIONS[:2], encoder, store=store)
     clap_scores(clips, CAPTIONS, encoder, store=store, progress=tell)
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_a_clip_whose_embedding_leaves_the_store_meanwhile_is_named_and_heard_the_next_time(
+    encoder: AudioTextEncoder, clips: list[Path], tmp_path: Path
+) -> None:
+    place = tmp_path / "kept.db"
+    store, whole = Store.open(str(place)), clap_scores(clips, CAPTIONS, encoder)
+    clap_scores(clips[:2], CAPTIONS[:2], encoder, store=store)
+
+    def remove(_done: int, _total: int) -> None:
+        with sqlite3.connect(place) as connection:
+            gone = "DELETE FROM embeddings WHERE content = ?"
+            connection.execute(gone, [audio.sha256(clips[1])])
+
+    found = clap_scores(clips, CAPTIONS, encoder, store=store, progress=remove)
+    removed = "what the store had of it was removed; begin again"
+    assert found.missing == {clips[1]: f"{clips[1]}: {removed}"}
+    assert found.heard == (0, 2, 3, 4)
+    again = clap_scores(clips, CAPTIONS, encoder, store=store)
+    np.testing.assert_allclose(again.by_seed, whole.by_seed, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audiocapbench.audio import Waveform, reader, sha256
+from audiocapbench.audio import Waveform, sha256
 from audiocapbench.errors import AudioError, MetricError
 from audiocapbench.metrics.clap import (
     AudioTextEncoder,
@@ -316,6 +316,33 @@ def test_clips_are_put_into_slots_that_are_taken_again_when_nobody_holds_them(
     # What has no slot, as others still hold theirs, is sent; none is lost, and none given twice.
     assert set(put) <= {*range(slots), None}
     assert len([slot for slot in put if slot is not None]) > slots
+
+
+def test_who_reads_next_has_the_memory_of_who_read_before_and_who_reads_beside_has_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [tmp_path / f"{number}.wav" for number in range(3)]
+    for number, path in enumerate(paths):
+        write_tone(path, 200 + number, 0.1)
+    monkeypatch.setattr(reading, "_SPARE", [])
+    ours = list(map(beside_gpu, paths))
+
+    def read() -> list[Any]:
+        return [clip.sound for clip in read_by_processes(paths, BESIDE_GPU)]
+
+    first = read()
+    [memory] = reading._SPARE
+    for second in read(), read():
+        np.testing.assert_array_equal(second, ours)
+        assert [memory] == reading._SPARE
+    begun = read_by_processes(paths, BESIDE_GPU)
+    held = next(begun)
+    assert reading._SPARE == []
+    third = read()  # with memory of its own
+    np.testing.assert_array_equal([held.sound, *(clip.sound for clip in begun)], ours)
+    assert len(reading._SPARE) == 1, "one of both is kept"
+    np.testing.assert_array_equal(first, ours)
+    np.testing.assert_array_equal(third, ours)
 
 
 def test_a_clip_that_is_too_long_for_processes_is_read_here(
