@@ -15,7 +15,7 @@ from rich.text import Text
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.registry import FILE, list_benchmarks, takes_argument
 from audiocapbench.benchmarks.traits import base_name
-from audiocapbench.cli import collect_as_usual
+from audiocapbench.cli import collect_as_usual, collect_rarely
 from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import ask, print_json, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
@@ -24,6 +24,7 @@ from audiocapbench.engine import Progress as RunProgress
 from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import SHOWN, AudioCapBenchError, some
 from audiocapbench.metrics.parallel import WATCHER
+from audiocapbench.metrics.registry import METRICS
 from audiocapbench.plan import Host, Plan, Result, RunPlan, execute
 from audiocapbench.rounds import RunsEnd
 from audiocapbench.store import Run, Store
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 class Terminal(Host):
     """A person at a terminal, or a log: asked on stdin, told on stderr; stdout is left alone."""
 
-    def __init__(self, *, yes: bool = False) -> None:
+    def __init__(self, *, yes: bool = False, metrics: Sequence[str] = ()) -> None:
         self.bars = rich_bars.Progress(
             rich_bars.TextColumn("{task.description}", markup=False),
             rich_bars.BarColumn(bar_width=30),
@@ -46,7 +47,7 @@ class Terminal(Host):
             rich_bars.TextColumn("{task.fields[note]}", markup=False),
             console=stderr(),
         )
-        self._yes = yes
+        self._yes, self._metrics = yes, tuple(metrics)
         self._tasks: dict[str, rich_bars.TaskID] = {}
         self._budget = Budget()
 
@@ -124,7 +125,7 @@ class Terminal(Host):
 
         def arrived(one: Outcome | Judgement) -> None:
             nonlocal failures
-            _load_ahead()
+            _load_ahead(self._metrics)
             bars.advance(tasks[one.judge if isinstance(one, Judgement) else model])
             if isinstance(one, Outcome) and one.reply.status not in SCORED:
                 failures += 1
@@ -147,13 +148,18 @@ class Terminal(Host):
 
 
 @cache
-def _load_ahead() -> None:
-    """Import beside the asking, which is mostly waiting, what the scores will need."""
+def _load_ahead(metrics: tuple[str, ...]) -> None:
+    """Load beside the asking, which is mostly waiting, what the scores will need."""
 
     def load() -> None:
+        collect_rarely()
         with suppress(Exception):  # whoever needs it will say what is wrong
             for name in ("scipy.special", "audiocapbench.report.runs"):
                 import_module(name)
+            for metric in (METRICS[name] for name in metrics if name in METRICS):
+                if metric.prepare is None and not metric.hears:  # that is done before the asking
+                    metric.compute(["a"], [["a"]])
+        collect_as_usual()
 
     Thread(target=load, name="imports", daemon=True).start()
 
@@ -164,7 +170,8 @@ def carry_out(plan: Plan[Result], *, yes: bool = False) -> Result:
     Whoever interrupts twice waits for no scores and tables of what is there.
     """
     collect_as_usual()
-    with Terminal(yes=yes) as host:
+    metrics = plan.metrics if isinstance(plan, RunPlan) else ()
+    with Terminal(yes=yes, metrics=metrics) as host:
         result = execute(plan, host)
     if isinstance(plan, RunPlan) and isinstance(result, RunsEnd):
         for end in result.ends:
