@@ -28,21 +28,24 @@ from audiocapbench.engine.runner import dataset_of
 from audiocapbench.errors import DatasetError, ModelError
 from audiocapbench.models.registry import PUBLISHED_NAMES
 from audiocapbench.signature import sign
-from audiocapbench.store import Run, RunSpec, Store
+from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.records import IMPORTED, Judgement
 from audiocapbench.store.unsaved import AnswerRecord
 
 UNNAMED_JUDGE = "unnamed-judge"
 """What a judge is called whose name neither a result file nor the user says."""
 
-_AT_A_TIME = 500
+_AT_A_TIME = 4000
 _LONGEST_NAME, _MOST_SPENT = 200, 1 << 31
 _OVERALL, _REASONING, _MOST = "overall", "reasoning", 10.0
 
 
 class ImportEnd(NamedTuple):
     """How an import ended: ``missing`` samples, ``surplus`` ids, ids of clips
-    that are ``absent``, what could not be read, and what metrics gave it."""
+    that are ``absent``, what could not be read, and what metrics gave it.
+
+    ``dataset`` and ``outcomes`` are what the store has by now, where that is known.
+    """
 
     run: Run
     is_new: bool
@@ -52,6 +55,8 @@ class ImportEnd(NamedTuple):
     absent: tuple[str, ...]
     note: str
     pairing: Pairing
+    dataset: Dataset | None = None
+    outcomes: Mapping[str, Outcome] | None = None
     scores: Mapping[str, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,8 +161,9 @@ def import_run(
         source=None if found.bad or others else found.head,
     )
     is_new = store.find_run(spec) is None
-    run = store.begin_run(spec, dataset_of(benchmark))
-    if len(store.catalog.ended([run.id])) < len(samples):
+    dataset, outcomes = dataset_of(benchmark), None
+    run = store.begin_run(spec, dataset)
+    if is_new or len(store.catalog.ended([run.id])) < len(samples):
         outcomes = [_outcome(one.id, found) for one in samples]
         for start in range(0, len(outcomes), _AT_A_TIME):
             part = outcomes[start : start + _AT_A_TIME]
@@ -177,7 +183,24 @@ def import_run(
         notes.append(f"{unnamed}; --judge names it")
     note = "; ".join(filter(None, notes))
     pairing = Pairing(found, samples, references=benchmark.reading)
-    return ImportEnd(run, is_new, tuple(found.bad), missing, surplus, absent, note, pairing)
+    told = (run, is_new, tuple(found.bad), missing, surplus, absent, note, pairing)
+    return ImportEnd(*told, *(_as_stored(benchmark, dataset, outcomes) if is_new else ()))
+
+
+def _as_stored(
+    benchmark: Benchmark, dataset: Dataset, outcomes: list[Outcome] | None
+) -> tuple[Dataset | None, dict[str, Outcome]]:
+    """What has just been kept, as the store would give it, so that it need not be read again.
+
+    Details that are of no file may change on their way, and files of clips have other paths.
+    """
+    # By status and cost, as sums of floats depend on their order.
+    made = sorted(outcomes or (), key=lambda one: (one.reply.status, one.reply.cost_usd or -1.0))
+    places = [one.position for one in dataset.samples]
+    is_plain = benchmark.reading is not None and places == list(range(len(places)))
+    traits = json.loads(json.dumps(dataset.traits))
+    same = replace(dataset, traits=traits) if is_plain else None
+    return same, {one.sample_id: one for one in made}
 
 
 def _outcome(key: str, found: Predictions) -> Outcome:

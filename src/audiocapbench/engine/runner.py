@@ -30,8 +30,9 @@ from audiocapbench.models.openai_chat import check_batchable
 from audiocapbench.models.price import Price
 from audiocapbench.models.registry import Prices, check_model, price_of
 from audiocapbench.plugins import plugin_failures
-from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore, cache_key
+from audiocapbench.store import Dataset, Run, RunSpec, Store, cache_key
 from audiocapbench.store.claims import TaskKey
+from audiocapbench.store.records import ScoreColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +350,7 @@ def score_run(
     metrics: Sequence[str],
     dataset: Dataset | None = None,
     outcomes: Mapping[str, Outcome] | None = None,
-    put: Callable[[dict[str, list[StoredScore]]], None] | None = None,
+    put: Callable[[dict[str, ScoreColumns]], None] | None = None,
 ) -> list[MetricError]:
     """Compute metrics on a run's answers and commit the scores of each; MetricError if it cannot.
 
@@ -365,16 +366,14 @@ def score_run(
     references = [pairs.get(one.id, one).references for one in samples]
     clips, aggregation = [one.clip for one in samples], stored_traits(dataset).aggregation
     asked_for = (aggregation, metrics, samples, predictions, references)
-    stored: dict[str, list[StoredScore]] = defaultdict(list)
+    found: dict[str, list[Any]] = defaultdict(list)
     made, unscored = compute_by_corpus(*asked_for, clips=clips, store=store)
     for _, rows, result in made:
-        values, statistics = result.samples.tolist(), result.statistics.tolist()
-        stored[result.name] += [
-            StoredScore(samples[row].id, result.name, result.signature, value, tuple(parts))
-            for row, value, parts in zip(rows, values, statistics, strict=True)
-        ]
-    if stored:
-        (put or partial(store.put_scores, run.id))(stored)
+        parts = map(tuple, result.statistics.tolist())
+        cells = ([samples[row].id for row in rows], result.samples.tolist(), parts)
+        found[result.name] += zip(*cells, [result.signature] * len(rows), strict=True)
+    if columns := {name: ScoreColumns.of(own) for name, own in found.items() if own}:
+        (put or partial(store.put_scores, run.id))(columns)
     # A corpus of one is too small for some of ours, which is no failure.
     lost = {one["metric"]: one["reason"] for one in unscored}
     return [MetricError(why) for name, why in lost.items() if parse_name(name).name not in METRICS]

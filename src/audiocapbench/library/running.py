@@ -31,6 +31,7 @@ from audiocapbench.scores.estimate import Estimate, Scorer, counted
 from audiocapbench.scores.summary import RunSummary, summarise
 from audiocapbench.scores.table import estimate_records, keep_estimates
 from audiocapbench.store import DEFAULT_STORE, Run, Store
+from audiocapbench.store.records import ScoreColumns
 from audiocapbench.table import Result, Row, Table
 
 StoreLike = str | PathLike[str] | Store
@@ -351,11 +352,18 @@ def import_run(
     with opened_store(store) as opened:
         end = keep_predictions(opened, benchmark, predictions, model, judge)
         tell(3, 4)
-        dataset = opened.dataset(end.run.dataset, end.run.benchmark)
-        failures = score_run(opened, end.run, chosen, dataset)
+        made: dict[str, ScoreColumns] = {}
+
+        def put(scores: dict[str, ScoreColumns]) -> None:
+            made.update(sorted(scores.items()))
+            opened.put_scores(end.run.id, scores)
+
+        dataset = end.dataset or opened.dataset(end.run.dataset, end.run.benchmark)
+        failures = score_run(opened, end.run, chosen, dataset, end.outcomes, put)
         tell(4, 4)
         judges = list(dict.fromkeys(one.judge for one in opened.judgements(end.run.id)))
-        summary = summarise(opened, end.run, chosen, judges, dataset=dataset)
+        known: Any = {} if end.outcomes is None else {"outcomes": end.outcomes, "scores": made}
+        summary = summarise(opened, end.run, chosen, judges, dataset=dataset, **known)
         notes = (*benchmark.notes, *([benchmark.presence] if benchmark.missing else ()))
         notes += tuple(map(str, failures))
         points = {name: summary.table.point(Scorer(name)).value for name in chosen}

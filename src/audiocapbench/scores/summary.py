@@ -139,12 +139,13 @@ def summarise(
     *,
     stopped: bool = False,
     dataset: Dataset | None = None,
+    **kept: Any,
 ) -> RunSummary:
     """Put a run's stored scores and judgements together; if stopped, of judges that have some.
 
-    Its ``dataset`` need not be read again by who has read it.
+    Its ``dataset``, and what ``TableReader.read`` takes, need not be read again by who has them.
     """
-    table = TableReader(store, *filter(None, [dataset])).read(run)
+    table = TableReader(store, *filter(None, [dataset])).read(run, **kept)
     judges = [name for name in judges if name in table.judgements or not stopped]
     for judge in judges if not table.has_no_answers else ():
         table.current_judgements(judge)  # which refuses one that has not judged

@@ -324,9 +324,9 @@ def keep_dataset(connection: Connection, dataset: Dataset) -> None:
     if known is None:
         traits = {dataset.benchmark: dict(dataset.traits)}
         connection.execute(insert(table), row_of(table, dataset, traits=traits))
-        key = {"dataset": dataset.fingerprint}
-        rows = [row_of(samples, one, one.clip, **key) for one in dataset.samples]
-        stored.insert_all(connection, samples, rows)
+        clips = [one.clip for one in dataset.samples]
+        kept = dataset.fingerprint
+        stored.insert_records(connection, samples, dataset.samples, clips, dataset=kept)
         return
     moved: dict[str, Any] = {"root": dataset.root, "missing": dataset.missing}
     traits = dict(known.traits) | {dataset.benchmark: dict(dataset.traits)}

@@ -34,6 +34,8 @@ MADE_BY = f"audiocapbench {VERSION}"
 Values = dict[str, Any]
 Kind = TypeVar("Kind")
 
+_AT_ONCE = 4096  # rows of a table, whose cells are held twice
+
 Parameters = Mapping[str, str | int | float | bool]
 
 RunKind = Literal["asked", "imported", "trial", "check"]
@@ -135,13 +137,17 @@ class ScoreColumns(NamedTuple):
     signatures: Sequence[Signature]
 
     @classmethod
-    def of(cls, scores: Iterable[StoredScore]) -> "ScoreColumns":
+    def of(cls, rows: Iterable[tuple[str, float, tuple[float, ...], Signature]]) -> "ScoreColumns":
         """Scores of one metric as they come out of the store again."""
-        rows = sorted(scores, key=attrgetter("sample_id"))
-        known = {one: Signature.parse(str(one)) for one in {one.signature for one in rows}}
-        made = [known[one.signature] for one in rows]
-        cells = [[one.sample_id, one.value, one.statistics] for one in rows]
-        return cls._make([*zip(*cells, strict=True), made])
+        ordered = sorted(rows, key=itemgetter(0))
+        *cells, made = zip(*ordered, strict=True) if ordered else ((),) * 4
+        again = {number: Signature.parse(str(one)) for number, one in by_identity(made).items()}
+        return cls._make([*cells, list(map(again.__getitem__, map(id, made)))])
+
+
+def by_identity(signatures: Iterable[Signature]) -> dict[int, Signature]:
+    """Thousands of samples share a handful, told by identity first."""
+    return {id(one): one for one in signatures}
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +333,50 @@ def insert_all(
         raise StatementError(str(error), text, None, error) from error
     rows = cells if as_tuples else [dict(zip(names, own, strict=True)) for own in cells]
     connection.exec_driver_sql(text, rows)
+
+
+def insert_records(
+    connection: Connection, table: Table, *records: Sequence[Any], new: bool = False, **same: Any
+) -> None:
+    """Insert very many rows, each of the records that stand at its place, and of what is the same
+    in all; see ``insert_all``."""
+    for start in range(0, len(records[0]), _AT_ONCE):
+        parts = [own[start : start + _AT_ONCE] for own in records]
+        columns = {
+            _COLUMNS.get(name, name): list(map(attrgetter(name), part))
+            for part in parts
+            for name in _shared(type(part[0]), table)[0]  # type: ignore[arg-type]
+        }
+        insert_columns(connection, table, columns, new=new, **same)
+
+
+def insert_columns(
+    connection: Connection,
+    table: Table,
+    columns: Mapping[str, Sequence[Any]],
+    *,
+    new: bool = False,
+    **same: Any,
+) -> None:
+    """The same of columns; each is written as a whole."""
+    names = (*columns, *same)
+    text, writers, as_tuples = _insertion(table, connection.dialect, names, new=new)
+    count = len(next(iter(columns.values())))
+    for start in range(0, count, _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        try:
+            cells = [
+                [same[name] if write is None else write(same[name])] * len(range(count)[part])
+                if name in same
+                else schema.written(table.c[name], columns[name][part], connection.dialect)
+                for name, write in writers
+            ]
+        except (TypeError, ValueError) as error:
+            raise StatementError(str(error), text, None, error) from error
+        rows: list[Any] = list(zip(*cells, strict=True))
+        if not as_tuples:
+            rows = [dict(zip([name for name, _ in writers], row, strict=True)) for row in rows]
+        connection.exec_driver_sql(text, rows)
 
 
 @lru_cache(maxsize=256)  # some for each table

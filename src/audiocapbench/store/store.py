@@ -7,13 +7,14 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, Table, delete, func, insert, select
 
-from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, total_cost
+from audiocapbench.data.outcome import ASKED_AGAIN, Outcome, Reply, total_cost
 from audiocapbench.errors import StoreAwayError, StoreError, did_you_mean
 from audiocapbench.grouping import grouped
 from audiocapbench.store import records as stored
@@ -24,9 +25,18 @@ from audiocapbench.store.claims import BatchRepository, ClaimRepository, release
 from audiocapbench.store.connect import DEFAULT_STORE, StoreRepository, connect
 from audiocapbench.store.ledger import LedgerRepository, settle
 from audiocapbench.store.ratings import RatingRepository
-from audiocapbench.store.records import Judgement, Run, StoredCheck, StoredEstimate, StoredScore
+from audiocapbench.store.records import (
+    Judgement,
+    Run,
+    ScoreColumns,
+    StoredCheck,
+    StoredEstimate,
+    StoredScore,
+)
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, UnsavedFile
 from audiocapbench.store.upgrades import bring_up_to_date
+
+_SCORED = ("sample", "value", "statistics", "signature")
 
 
 class Store(StoreRepository, AbstractContextManager["Store"]):
@@ -70,24 +80,22 @@ class Store(StoreRepository, AbstractContextManager["Store"]):
     ) -> Run:
         """Find the run that a command stands for, or make it with its dataset; anew if fresh."""
         runs = schema.runs
+        identity, ids = spec.identity, spec.sample_ids
         with self._writing(alone=True) as connection:
             keep_dataset(connection, dataset)
-            latest = connection.execute(_latest(spec)).first()
+            latest = connection.execute(_latest(identity)).first()
             if latest is not None and not fresh:
                 return _run(connection, latest)
             values = stored.row_of(runs, spec, created_at=schema.now(), made_by=stored.MADE_BY)
-            values |= {"identity": spec.identity, "sample_count": len(spec.sample_ids)}
+            values |= {"identity": identity, "sample_count": len(ids)}
             values["generation"] = latest.generation + 1 if latest is not None else 1
             row = connection.execute(insert(runs).values(**values).returning(*runs.c)).one()
-            chosen = [
-                {"run": row.id, "sample": sample, "position": place}
-                for place, sample in enumerate(spec.sample_ids)
-            ]
-            stored.insert_all(connection, schema.run_samples, chosen)
-            return stored.record_of(Run, row, sample_ids=spec.sample_ids)
+            chosen = {"sample": ids, "position": range(len(ids))}
+            stored.insert_columns(connection, schema.run_samples, chosen, run=row.id)
+            return stored.record_of(Run, row, sample_ids=ids)
 
     def find_run(self, spec: stored.RunSpec) -> Run | None:
-        return self._find(_latest(spec))
+        return self._find(_latest(spec.identity))
 
     def run(self, run_id: int) -> Run:
         query = select(schema.runs).where(schema.runs.c.id == run_id)
@@ -205,15 +213,23 @@ class Store(StoreRepository, AbstractContextManager["Store"]):
             note(f"{path} holds answers of a run that this store does not have; it is left there")
         return taken
 
-    def put_scores(self, run_id: int, scores: Mapping[str, Iterable[StoredScore]]) -> None:
+    def put_scores(
+        self, run_id: int, scores: Mapping[str, ScoreColumns | Sequence[StoredScore]]
+    ) -> None:
         """Replace all scores of these metrics on one run."""
-        table, made = schema.scores, list(chain.from_iterable(scores.values()))
+        table = schema.scores
+        made = [one if isinstance(one, ScoreColumns) else _columns(one) for one in scores.values()]
         with self._writing() as connection:
             stored.note_change(connection, run_id, scores)
             same = stored.matching(table, run=run_id, metric=scores)
             connection.execute(delete(table).where(*same))
-            rows = stored.signed_rows(connection, table, made, run=run_id)
-            stored.insert_all(connection, table, rows)
+            known = stored.by_identity(chain.from_iterable(own.signatures for own in made))
+            numbers = stored.signature_numbers(connection, known.values())
+            number_of = {key: numbers[one] for key, one in known.items()}
+            for name, own in zip(scores, made, strict=True):
+                signed = list(map(number_of.__getitem__, map(id, own.signatures)))
+                cells = dict(zip(_SCORED, [*own[:3], signed], strict=True))
+                stored.insert_columns(connection, table, cells, run=run_id, metric=name)
 
     def score_columns(
         self, run_id: int, metric: str | None = None
@@ -318,6 +334,11 @@ class Store(StoreRepository, AbstractContextManager["Store"]):
         return True
 
 
+def _columns(scores: Iterable[StoredScore]) -> ScoreColumns:
+    rows = ((one.sample_id, one.value, one.statistics, one.signature) for one in scores)
+    return ScoreColumns.of(rows)
+
+
 def _write_answers(connection: Connection, run_id: int, answers: Sequence[AnswerRecord]) -> None:
     table, again, now = schema.outcomes, [str(status) for status in ASKED_AGAIN], schema.now()
     model = stored.note_change(connection, run_id)
@@ -328,23 +349,27 @@ def _write_answers(connection: Connection, run_id: int, answers: Sequence[Answer
     same = (table.c.status, table.c.error, table.c.attempts, table.c.latency_s)
     removed = delete(table).where(*failed).returning(table.c.sample, table.c.cost_usd, *same)
     paid = {row.sample: row for row in connection.execute(removed) if row.cost_usd}
-    rows = [
-        stored.row_of(table, one.outcome.reply, one.outcome, run=run_id, answered_at=now)
-        for one in answers
-    ]
-    for row in rows:
-        if (before := paid.get(row["sample"])) is not None:
-            is_same = before.latency_s and all(
-                row[one.name] == getattr(before, one.name) for one in same
-            )
-            row["cost_usd"] = before.cost_usd + (0.0 if is_same else row["cost_usd"] or 0.0)
-    stored.insert_all(connection, table, rows, new=True)
+    outcomes = [one.outcome for one in answers]
     replies = [
+        _and_before(one, paid[one.sample_id]) if one.sample_id in paid else one.reply
+        for one in outcomes
+    ]
+    rows = (replies, outcomes)
+    stored.insert_records(connection, table, *rows, new=True, run=run_id, answered_at=now)
+    cached = [
         stored.JudgeReply(one.cache_key, model, one.outcome)
         for one in answers
         if one.cache_key is not None and not one.outcome.cached
     ]
-    _write_replies(connection, replies, now)
+    _write_replies(connection, cached, now)
+
+
+def _and_before(outcome: Outcome, before: Any) -> Reply:
+    """A reply with what the failure cost that it stands in the place of."""
+    now = (outcome.reply.status, outcome.reply.error, outcome.attempts, outcome.latency_s)
+    is_same = before.latency_s and now == tuple(before)[2:]
+    own = 0.0 if is_same else outcome.reply.cost_usd or 0.0
+    return replace(outcome.reply, cost_usd=before.cost_usd + own)
 
 
 def _write_judgements(
@@ -374,9 +399,9 @@ def _estimates_made_by() -> str:
     return f"{stored.MADE_BY}, failures of what was asked as 0, intervals by {METHODS}"
 
 
-def _latest(spec: stored.RunSpec) -> Select[Any]:
+def _latest(identity: str) -> Select[Any]:
     runs = schema.runs
-    query = select(runs).where(runs.c.identity == spec.identity)
+    query = select(runs).where(runs.c.identity == identity)
     return query.order_by(runs.c.generation.desc()).limit(1)
 
 

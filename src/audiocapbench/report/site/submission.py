@@ -34,7 +34,7 @@ from audiocapbench.report.page.report_data import ReportData, gather
 from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import Signature
-from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore
+from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.records import Judgement, ScoreColumns
 from audiocapbench.store.unsaved import parse_records
 from audiocapbench.table.escape_controls import escape_controls
@@ -367,7 +367,7 @@ def _score(
     known = {name: METRICS.get(name) for name in sorted(names) if name != _ELEMENTS}
     # With options a metric could be one of a file or a download.
     texts = [name for name, one in known.items() if one and not one.needs and not one.hears]
-    made, scores, ours = set(texts), dict[str, list[StoredScore]](), list[Judgement]()
+    made, scores, ours = set(texts), dict[str, ScoreColumns](), list[Judgement]()
     try:
         score_run(store, run, texts, dataset, answers, scores.update)
     except MetricError:
@@ -380,7 +380,7 @@ def _score(
         judge: Any = create_judge(_ELEMENTS)
         ours = judgements_of(judge, answered(store, run, dataset, answers))
         made.add(_ELEMENTS)
-    return {name: ScoreColumns.of(own) for name, own in sorted(scores.items())}, ours, made
+    return dict(sorted(scores.items())), ours, made
 
 
 def _differences(data: ReportData | None, claims: Iterable[ScoreClaim]) -> list[str]:
