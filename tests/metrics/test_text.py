@@ -427,12 +427,42 @@ def test_plain_text_stays_as_it_is_and_case_never_counts(text: str) -> None:
         *("1.5 seconds of noise", "a file_name is read aloud", "no. 1 hits play"),
         *("at 12:30 a bell rings", "a café, piñata and naïve talk"),
         *("a man says: it is as loud, he says", "reverberation (0.237s)", "a room (of 12 words"),
+        *(
+            "speech: a man talks",
+            "music: jazz",
+            "alarm: beep beep",
+            "24/7 traffic",
+            "a bell (echo)",
+        ),
+        *("a: hello. b: hi", "man: hello. woman: hi", "engine: idle. horn: loud", "j. s. bach"),
+        *('"how are you?" a woman asks', '"okay," a woman says', "error, error", "a dog [barks]"),
+        *("a song, its notes", "a man says [inaudible]"),
         *("people hear a file.wav being played", "no 1 hit plays", "from 0 to 60 it accelerates"),
         *("a woman: let me know if you come", "a track 3 plays"),
     ],
 )
 def test_what_belongs_to_a_caption_is_kept(text: str) -> None:
     assert plain(text) == text
+
+
+def test_names_that_sounds_have_too_are_no_labels_behind_a_caption() -> None:
+    for text in ("a bird sings - same notes", "a string is plucked - string noise"):
+        assert plain(text) == text.replace(" -", ",")
+
+
+@pytest.mark.parametrize("end", ["an echo", "a warning", "and text", "the end", "a stop"])
+@pytest.mark.parametrize("mark", ["\n", "\r\n", "<br>", " \\\n", "\n> "])
+def test_a_line_that_goes_on_loses_no_word(mark: str, end: str) -> None:
+    first, last = end.split()
+    assert plain(f"A car skids and comes to {first}{mark}{last}.").endswith(end)
+
+
+@pytest.mark.parametrize(
+    "form", ["@ (12 words)", "@ [en]", "@\t-1.23", "@\n\nThe end.", '{"text": "@", "sure": 0.9}']
+)
+def test_a_quotation_that_ends_a_caption_keeps_its_marks(form: str) -> None:
+    text = "A boy shouts: 'Stop it. Now.'"
+    assert plain(form.replace("@", text)) == plain(text) == "a boy shouts: 'stop it. now'"
 
 
 @pytest.mark.parametrize("text", ["dog", "a dog barks"])

@@ -9,10 +9,17 @@ from audiocapbench.metrics.shipped import patterns, word_set
 _FILE = ("audiocapbench.metrics", "text.toml")
 _FORMS = patterns(*_FILE)
 _ELEMENTS = ("audiocapbench.metrics.elements", "words.toml")
-_ABOUT, _VERDICTS = word_set(*_FILE, "about"), word_set(*_FILE, "verdicts")
-_SAY_NOTHING = _ABOUT.union(
-    word_set(*_FILE, "beside"), word_set(*_ELEMENTS, "stop"), word_set(*_ELEMENTS, "vague")
+_ABOUT, _SOUNDING, _BESIDE, _VERDICTS = (
+    word_set(*_FILE, one) for one in ("about", "sounding", "beside", "verdicts")
 )
+_SAY_NOTHING = frozenset().union(
+    _ABOUT, _SOUNDING, _BESIDE, word_set(*_ELEMENTS, "stop"), word_set(*_ELEMENTS, "vague")
+)
+# What says something of a sound, even alone before a colon.
+_HEARD = frozenset().union(
+    *(word_set(*_ELEMENTS, one) for one in ("events", "attributes", "moods", "counts"))
+)
+_HEARD -= _SAY_NOTHING
 _MOST_WORDS, _MOST_UNKNOWN, _WINDOW = 14, 3, 200  # of a label
 _CLOSED = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
@@ -21,14 +28,16 @@ class _Label:
     """Words that may be a label, the gap between them and a caption, and their own brackets."""
 
     def __init__(self, words: list[str], written: str, gap: str, before: str, behind: str) -> None:
-        self.written, self.gap, self.few = written, gap, len(words) <= 3
+        self.words, self.written, self.gap, self.few = words, written, gap, len(words) <= 3
         opened = _FORMS["bracket"].search(before)
         self.bracket = opened[1] if opened and _CLOSED[opened[1]] in behind else ""
         unknown = sum(not _says_nothing(one) for one in words)
         self.known, named = not unknown, not _ABOUT.isdisjoint(words)
         self.about, self.mostly = named and self.known, named and unknown < 2
         self.figure = self.known and words[0][0].isdigit()
-        self.one = len(written.split()) == 1 or all(map(_is_figure, words[1:]))
+        one = len(written.split()) == 1 or all(map(_is_figure, words[1:]))
+        self.one = one and words[0] not in _HEARD
+        self.said = not {'"', "'"}.isdisjoint(before) and bool(_FORMS["said"].search(gap))
 
     def fits(self, form: str) -> bool:
         return _FORMS[form].fullmatch(self.written) is not None
@@ -49,20 +58,25 @@ class _Label:
         if _FORMS["comma"].fullmatch(gap):
             return self.figure or self.about or self.fits("odd") or (of_values and self.few)
         if self.bracket:
-            return self.known or (self.bracket in "{<" and self.few)
+            return self.known or self.fits("odd") or (self.bracket in "{<" and self.few)
+        if self.said:
+            return False
         line = "\n" in gap and self.fits("odd")
-        return self.about or line or (self.known and _FORMS["asked"].match(gap) is not None)
+        sounding = self.known and not _SOUNDING.isdisjoint(self.words)
+        asked = self.known and _FORMS["asked"].match(gap) is not None
+        return self.about or sounding or line or asked
 
-    def trails(self, of_values: bool) -> bool:
-        """Whether it is a label of what stands before it."""
+    def trails(self, of_values: bool, wrapped: bool) -> bool:
+        """Whether it is a label of what stands before it, which may go on over a line's end."""
         gap = self.gap
         if self.bracket:
-            in_other = self.bracket != "(" and (self.known or self.one)
+            in_other = self.bracket != "(" and (self.known or self.fits("odd"))
             return self.about or self.fits("ending") or in_other
         if _FORMS["comma"].fullmatch(gap):
             return (self.figure and not {'"', "\t"}.isdisjoint(gap)) or (of_values and self.few)
         if "\n" in gap:
-            return self.about or self.figure or self.fits("ending") or self.fits("value")
+            of_line = self.about or self.figure or self.fits("ending") or self.fits("value")
+            return of_line and not wrapped
         if self.written.isalpha() and self.fits("ending") and _FORMS["marked"].fullmatch(gap):
             return True
         named = (self.about or self.figure) and _FORMS["hung"].search(gap)
@@ -117,6 +131,8 @@ def _first_cut(text: str, start: int, of_values: bool, longest: int) -> int:
             label = _Label(words, text[first.start() : one.end()], gap, before, gap)
             hard = "\n" in gap and then and len(label.written) + len(then[0]) < longest
             leads = alone or label.leads(of_values) or (hard and label.mostly)
+            if ":" in gap and (label.fits("letter_alone") or not (label.known or label.mostly)):
+                leads = leads and not _FORMS["sibling"].search(text, end)
             if leads and (label.about or (then and (label.known or not says_nothing(text, end)))):
                 opens = _FORMS["opens"].search(gap)
                 return one.end() + opens.start() if opens and then else end
@@ -136,6 +152,8 @@ def _last_cut(text: str, of_values: bool) -> int:
         words = [token[0] for token in found[place:]]
         if not _FORMS["plain_gap"].fullmatch(gap):
             written = text[found[place].start() : end]
-            if _Label(words, written, gap, gap, text[end:]).trails(of_values):
-                return start + len(gap) - len(gap.lstrip("\"')]}"))
+            wrapped = not gap.strip(" -\n") and _says_nothing(found[place - 1][0])
+            if _Label(words, written, gap, gap, text[end:]).trails(of_values, wrapped):
+                kept = _FORMS["closers"].match(text, start)
+                return kept.end() if kept else start
     return len(text)
