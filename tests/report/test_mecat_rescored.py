@@ -97,6 +97,7 @@ def test_who_leaves_answers_out_falls(found: Findings) -> None:
     assert rows["part"]["gain"]["value"] < rows["hears"]["gain"]["value"]
     assert rows["part"]["rank"] > rows["hears"]["rank"]
     assert "samples have a score; the others rank as zero" in rows["part"]["note"]
+    assert rows["part"]["as_paper"] == pytest.approx(0.9 * rows["hears"]["as_paper"], abs=1)
 
 
 def test_questions_have_an_echo_and_no_person() -> None:

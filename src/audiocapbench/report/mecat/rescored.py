@@ -64,8 +64,8 @@ def rescored_report(
         paper = score_groups(rules, [AS_PAPER], asked, texts[who]).table.point(Scorer(AS_PAPER))
         gains[who] = dict.fromkeys(("gain", "over_blind"), ValueWithInterval(None))
         gains[who]["as_paper"] = None
-        if who != _PERSON and paper.value is not None:  # who is held to no words of their own
-            gains[who]["as_paper"] = 100 * paper.value
+        if who != _PERSON and paper.as_zero is not None:  # who is held to no words of their own
+            gains[who]["as_paper"] = 100 * paper.as_zero  # as it ranks: omissions raise nothing
         if best is not None and totals[who] is not None:
             sides = [who, best, *([_PERSON] if people else [])]
             columns = [tables[side].sample_scores(recipe) for side in sides]
