@@ -269,9 +269,10 @@ def _is_enum(kind: Any) -> bool:
 def _meaning(one: Any) -> str:
     notes = ["required"] if one.required else []
     notes += ["may be repeated"] if one.multiple else []
-    plain = isinstance(one.default, str | int | float | Path) and not isinstance(one.default, bool)
+    default = ",".join(one.default) if isinstance(one.default, list) else one.default
+    plain = isinstance(default, str | int | float | Path) and not isinstance(default, bool)
     if plain and "[default:" not in (one.help or ""):
-        notes.append(f"default: `{one.default}`")
+        notes.append(f"default: `{default}`")
     notes += [f"environment: `{one.envvar}`"] if one.envvar else []
     return f"{one.help or ''}{' (' + '; '.join(notes) + ')' if notes else ''}"
 

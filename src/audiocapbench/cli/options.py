@@ -37,6 +37,7 @@ _started: ContextVar[typer.Context | None] = ContextVar("started", default=None)
 
 # What a word ends with that is a file even where there is none.
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".parquet")
+_LISTS = ("A,B", "1,2", "NAME=X,…")  # how options that take lists with commas are written
 _ENTRY = re.compile(r"    (\w+)(?: \((\S+)\))?: (.*)")
 
 
@@ -130,7 +131,7 @@ MaybeRun = Annotated[int | None, runs_argument("A run")]
 MaybeRuns = Annotated[list[int] | None, runs_argument("Runs")]
 RunsArgument = Annotated[list[int], runs_argument("Runs")]
 RunList = Annotated[
-    Any,  # of Typer's types none is a list with commas
+    Any,
     Option(
         parser=lambda given: [number(one.strip()) for one in given.split(",")],
         callback=_run_numbers,
@@ -354,8 +355,11 @@ def command(
                 if field.name not in fields:
                     declared.append(_declared(field, _read_help(group)[1] | helps))
 
-        infos = ((one.name, get_args(one.annotation)[1]) for one in declared)
-        written = [name for name, info in infos if info.callback is writable]
+        infos = {one.name: get_args(one.annotation)[1] for one in declared}
+        written = [name for name, info in infos.items() if info.callback is writable]
+        joined = [
+            name for name, one in infos.items() if one.metavar in _LISTS and one.callback is None
+        ]
 
         @wraps(function)
         def call(**given: Any) -> Any:
@@ -363,6 +367,7 @@ def command(
             if context is not None and context.invoked_subcommand is not None:
                 return None
             _started.set(context)
+            given |= {name: ",".join(given[name]) for name in joined if given.get(name) is not None}
             for out in written if "store" in given else ():
                 refuse_overwriting(given[out], [store_file(given["store"])])
             values = {name: given.pop(name) for name in fields if name in given}
@@ -442,4 +447,19 @@ def _declared(parameter: Parameter, helps: dict[str, tuple[str | None, str]]) ->
     if parameter.name in known:
         info.metavar, info.help = known[parameter.name]
     info.autocompletion = info.autocompletion or COMPLETIONS.get(parameter.name)
+    if is_option and info.metavar in _LISTS:
+        kind, default = list[str], parameter.default
+        parameter = parameter.replace(default=[default] if isinstance(default, str) else default)
+        if info.parser is not None:
+            info.callback, info.parser = _whole_list(info.parser, info.callback), None
     return parameter.replace(annotation=Annotated[kind, info])
+
+
+def _whole_list(read: Callable[[str], Any], use: Callable[..., Any] | None) -> Callable[..., Any]:
+    """What reads a list with commas as a whole, however often the option is given."""
+
+    def join(ctx: typer.Context, given: list[str] | None) -> Any:
+        value = read(",".join(given)) if given else None
+        return value if use is None else use(ctx, value)
+
+    return join
