@@ -354,6 +354,11 @@ def test_people_have_a_column_that_nothing_is_ranked_by(
     assert all(one["interval"][0] < one["value"] < one["interval"][1] for one in shares.values())
     assert max(shares, key=lambda name: shares[name]["value"]) == "acme/beta"
     assert "by 144 votes of 6 raters" in voted["views"][""]["verdicts"][-1]
+    score = voted["scorers"][voted["headline"]]["label"]
+    agreed = f"It goes with {score} by Kendall's tau –, Spearman's rho –, over 2 models;"
+    assert agreed in voted["boards"][-1]["note"], (
+        "of the third there is what it claims, and no more"
+    )
     index = tmp_path / "voted" / "index.html"
     assert "<td>96</td>" in index.read_text(encoding="utf-8"), "votes are no share of samples"
     seen = visit(f"{index.as_uri()}#leaderboard&rank=people%20prefer")

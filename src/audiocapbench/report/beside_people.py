@@ -18,7 +18,7 @@ from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.scores.table import TableReader
 from audiocapbench.signature import UNSIGNED
 from audiocapbench.stats import correlation as effects
-from audiocapbench.stats.votes import Vote, strengths
+from audiocapbench.stats.votes import RankAgreement, Vote, strengths
 from audiocapbench.store import Store
 from audiocapbench.table import Column, Row, Table
 
@@ -89,7 +89,8 @@ def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardRe
         raise ReportError(f"votes cannot rank the models: {error}") from None
     boards = []
     for board in found.boards:
-        models, own, both = Counter(one.run.model for one in board.entries), {}, []
+        models, own = Counter(one.run.model for one in board.entries), dict[int, Any]()
+        both = list[tuple[float, float]]()
         cast: dict[int, int] = {}
         for one in board.entries:
             # Where there are several runs of a model, its name alone says nothing of which.
@@ -97,21 +98,16 @@ def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardRe
             names += [model] * (models[model] == 1)
             for name in [name for name in names if name in ranked.models][:1]:
                 own[one.run.id], cast[one.run.id] = ranked.models[name], ranked.votes[name]
-                if one.overall.score is not None:
-                    both.append((one.overall.score, ranked.models[name].value))
-        count, (scores, shares) = len(both), np.array(both, float).reshape(-1, 2).T
-        tau = rho = None
-        if count > 2:  # the order of two is right or wrong, and says nothing of how far
-            tau, rho = effects.kendall(scores, shares), effects.rank_correlation(scores, shares)
-        kendall = effects.Coefficient(tau, effects.rank_interval(tau, count, "tau"))
-        spearman = effects.Coefficient(rho, effects.rank_interval(rho, count, "rho"))
-        facts = {"votes": len(votes), "people": ranked.people, "models": count}
-        facts |= kendall.fields("kendall") | spearman.fields("spearman")
-        few = f"; an interval takes {effects.FEWEST_PAIRS}" * (count < effects.FEWEST_PAIRS)
+                share = ranked.models[name].value
+                if one.overall.score is not None and share is not None:
+                    both.append((one.overall.score, share))
+        agreed = RankAgreement.of(both)
+        facts = {"votes": len(votes), "people": ranked.people, "models": agreed.models}
+        facts |= agreed.kendall.fields("kendall") | agreed.spearman.fields("spearman")
         note = (
             f"people: how often {counted(ranked.people, 'rater')} would prefer a model to another, "
-            f"a tie counting half, by {len(votes):,} votes. It goes with {board.scorer.label} by "
-            f"Kendall's tau {kendall}, Spearman's rho {spearman}, over {count} models{few}."
+            f"a tie counting half, by {len(votes):,} votes. "
+            + agreed.with_score(board.scorer.label)
         )
         notes = (*board.notes, note, *ranked.notes)
         more: dict[str, Any] = {"people": own, "cast": cast, "votes": facts, "notes": notes}

@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audiocapbench.stats.correlation import Coefficient
+from audiocapbench.stats.correlation import (
+    FEWEST_PAIRS,
+    Coefficient,
+    kendall,
+    rank_correlation,
+    rank_interval,
+)
 from audiocapbench.stats.multiple import Correction, RankInterval, corrected, rank_intervals
 from audiocapbench.stats.power import ALPHA
 from audiocapbench.stats.predicted import FEWEST_PEOPLE
@@ -36,6 +42,30 @@ class Strengths(NamedTuple):
     ranks: list[RankInterval]  # that tests leave open
     people: int
     notes: list[str]
+
+
+class RankAgreement(NamedTuple):
+    """How far models that people prefer score higher."""
+
+    models: int
+    kendall: Coefficient
+    spearman: Coefficient
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[float, float]]) -> "RankAgreement":
+        """Of models' scores, each with how often it is preferred."""
+        count, both = len(pairs), np.array(pairs, float).reshape(-1, 2).T
+        # The order of two is right or wrong, and says nothing of how far.
+        tau, rho = (kendall(*both), rank_correlation(*both)) if count > 2 else (None, None)
+        ends = rank_interval(tau, count, "tau"), rank_interval(rho, count, "rho")
+        return cls(count, *map(Coefficient, (tau, rho), ends))
+
+    def with_score(self, label: str) -> str:
+        few = f"; an interval takes {FEWEST_PAIRS}" if self.models < FEWEST_PAIRS else ""
+        return (
+            f"It goes with {label} by Kendall's tau {self.kendall}, Spearman's rho "
+            f"{self.spearman}, over {self.models} models{few}."
+        )
 
 
 def strengths(votes: Sequence[Vote]) -> Strengths:

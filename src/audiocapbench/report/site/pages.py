@@ -35,7 +35,7 @@ from audiocapbench.report.page.report_data import gather
 from audiocapbench.report.site.submission import CheckedSubmission, skeleton
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.stats.correlation import Coefficient
-from audiocapbench.stats.votes import Vote, strengths
+from audiocapbench.stats.votes import RankAgreement, Vote, strengths
 from audiocapbench.store import Store
 
 _INDEX, _DATA, _PAGES, _CLIPS = "index.html", "leaderboard.json", "models", "clips"
@@ -168,7 +168,13 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
         rank = 1 + list(found.models).index(name)
         places.append(Placement(rank, 100 * share.value, ranks[name], f"{ranks[name]}"))
     how = f"by {counted(len(votes), 'vote')} of {counted(found.people, 'rater')}"
-    note = f"How often people would prefer a model to another, in percent, {how}; a tie is half."
+    ranked_by = board.scorers[board.headline].label
+    beside = zip(board.views[""].estimates[board.headline], cells, strict=True)
+    both = [(one.value, own.value) for one, own in beside if one and own and not one.claimed]
+    note = (
+        f"How often people would prefer a model to another, in percent, {how}; a tie is half. "
+        + RankAgreement.of(both).with_score(ranked_by)
+    )
     best, share = next(iter(found.models.items()))
     alone = ranks[best].worst == 1
     said = f"People prefer {best}" if alone else f"It is open whom people prefer; {best} leads"
