@@ -193,6 +193,8 @@ def test_two_models_are_compared_word_by_word(visit: Opener, page: str) -> None:
     seen = visit(f"{page}#compare")
     shown(seen, "compare")
     seen.says("#compare .verdict", "acme/alpha and acme/beta cannot be told apart")
+    words = seen.page.inner_text("#compare .verdict")
+    assert re.search(r"\([+−]\d\.\d\d, −\d\.\d\d to \+\d\.\d\d, p = ", words), words
     picked = seen.page.locator("#compare select")
     picked.nth(1).select_option("zeta/gamma")
     seen.says("#compare .verdict", "acme/alpha beats zeta/gamma by")

@@ -57,8 +57,8 @@ function dollars(value, estimated = false) {
 // A p-value as commands write it.
 const chance = (p) => (isNumber(p) ? (p < 0.001 ? "< 0.001" : p.toFixed(p < 0.01 ? 4 : 3)) : "–");
 
-// What is known, in one sentence from tests.
-const verdict = (words) => (words ? foreign("p", "verdict", plain(words)) : "");
+// What is known, in one sentence from tests; numbers below 0 as tables write them.
+const verdict = (words) => (words ? foreign("p", "verdict", plain(words).replace(/([ (])-(?=\d)/g, "$1−")) : "");
 
 // A tab of the page, which shows what the app knows.
 class View {
