@@ -168,10 +168,8 @@ def _of_references(file: BenchmarkFile, path: Path, *, by_row: bool) -> Benchmar
     columns = file.mapped("file_name") if path.name == Path(file.data.table or "").name else None
     reading = Reading(path, columns, keep=file.data.keep)
     asked, category = file.instruction, file.category or UNCATEGORISED
-    own = [
-        replace(one, category=one.category or category, instruction=one.instruction or asked)
-        for one in read_references(path, reading, by_row=by_row)
-    ]
+    samples = read_references(path, reading, by_row=by_row, otherwise=category)
+    own = [replace(one, instruction=one.instruction or asked) for one in samples]
     return Benchmark(file.name, path.parent, own, reading=reading)
 
 

@@ -139,10 +139,8 @@ def file_benchmark(
 ) -> Benchmark:
     """A file of references as a benchmark, ``file/STEM``, whose clips cannot be heard."""
     reading = Reading(path, columns)
-    samples, folded = fold_categories(
-        replace(one, category=one.category.strip() or UNCATEGORISED)
-        for one in read_references(path, reading, by_row=by_row)
-    )
+    given = read_references(path, reading, by_row=by_row, otherwise=UNCATEGORISED)
+    samples, folded = fold_categories(given)
     named = f"{FILE}{name or path.stem}"
     return Benchmark(named, path.parent, samples, notes=folded, reading=reading)
 

@@ -60,6 +60,8 @@ def texts_of(value: Any) -> list[str] | None:
         return value if all(isinstance(one, str) for one in value) else None
     if not isinstance(value, list | tuple | set):
         return None
+    if {*map(type, value)} <= {str}:
+        return list(value)
     if len(value) == 1 and isinstance(inside := next(iter(value)), list | tuple):
         found = texts_of(inside) or []  # words of one text would be a list too
         return found if len(found) == 1 or any(" " in one for one in found) else None

@@ -1,6 +1,7 @@
 """JSON documents as records: lists of objects, objects by id, COCO's, and pandas' columns."""
 
 from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -109,6 +110,11 @@ def rows_of_columns(value: dict[str, Any], columns: Columns) -> list[dict[str, A
     return [{name: one[place] for name, one in wide.items()} for place in places if even]
 
 
+@lru_cache(maxsize=16)  # objects of a file are alike
+def _there(names: tuple[str, ...], columns: tuple[str | Sequence[str], ...]) -> list[bool]:
+    return [has_column(one, names) for one in columns]
+
+
 def by_key(
     value: dict[str, Any], columns: Columns, known: Container[str] | None = None
 ) -> list[Any]:
@@ -118,7 +124,7 @@ def by_key(
     """
     if len(columns) < 2 or (known is not None and not known):
         return [value]
-    there = [has_column(one, value) for one in columns[:2]]
+    there = _there(tuple(value), tuple(columns[:2]))
     if known is None and all(there):
         return [value]
     if known is not None and any(there) and not any(key in known for key in value):

@@ -21,6 +21,7 @@ _MARKUP = re.compile(
     r"|^\W*(?:caption|answer|assistant|output|description|prediction)\W{0,3}:",
     re.IGNORECASE | re.DOTALL,
 )
+_SIGNS, _FIRST = ("<", ":", "`", "**"), re.compile(r"""\s*b?["'“‘«]""", re.IGNORECASE)
 _ENOUGH, _BARELY, _COMPARED = 30, 1.1, 5000
 _AT_SPACES = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4")
 _REACHED = read_lists("audiocapbench.data", "pairing.toml")
@@ -31,7 +32,9 @@ def _cut(text: str, room: int) -> str:
 
 
 def _marked(side: str, texts: Sequence[str]) -> list[str]:
-    marked = [text for text in texts if _MARKUP.search(text.strip())]
+    # Most have none of its signs, and to search each takes as long as to score it.
+    odd = (text for text in texts if any(map(text.__contains__, _SIGNS)) or _FIRST.match(text))
+    marked = [text for text in odd if _MARKUP.search(text.strip())]
     if 2 * len(marked) < max(len(texts), 1):
         return []
     return [

@@ -19,6 +19,7 @@ from audiocapbench.errors import DatasetError
 _RESULTS = "results"
 _OPENING = ("[", "(", "{")
 _ALL = "all"
+_ENDS = frozenset({"error", "status", "success"})
 _PART = "subtask"
 _HEADS = ("corpus_scores", "model_id", "provider")
 
@@ -276,7 +277,7 @@ def _add(
 
     for key, own_part, given in _texts(row, asked.parts, refuse):
         value = given if found.head is not None else one_text(given, several=asked.several)
-        at_hand = any(one.content is not None for one in found.readings)
+        at_hand = found.readings[0].content is not None
         none = value is None and "prediction" in row
         is_mark = is_missing(value) and value.strip().casefold() not in asked.marks
         if found.head is None and (is_mark or (none and not at_hand)):
@@ -346,16 +347,17 @@ def _texts(
 
 def _prediction(row: Mapping[str, Any], text: str | None) -> Prediction | None:
     """What a record says of a question: its answer, or how it ended without one."""
-    error, status = row.get("error"), row.get("status")
-    words = error.strip() if isinstance(error, str) else ""
-    failed = str(row.get("success")).strip().lower() in ("false", "0", "no")
-    if isinstance(status, str) and status in [*Status]:
-        if Status(status) not in SCORED:
-            reason = words or "the file gives no reason"
-            return Prediction(text or "", Status(status), reason, row)
-    elif failed or (words and not (text or "").strip()):
-        reason = words or "the file says that it failed"
-        return Prediction(text or "", Status.FAILED, reason, row)
+    if not _ENDS.isdisjoint(row):
+        error, status = row.get("error"), row.get("status")
+        words = error.strip() if isinstance(error, str) else ""
+        failed = str(row.get("success")).strip().lower() in ("false", "0", "no")
+        if isinstance(status, str) and status in [*Status]:
+            if Status(status) not in SCORED:
+                reason = words or "the file gives no reason"
+                return Prediction(text or "", Status(status), reason, row)
+        elif failed or (words and not (text or "").strip()):
+            reason = words or "the file says that it failed"
+            return Prediction(text or "", Status.FAILED, reason, row)
     if text is None:
         return None
     return Prediction(text, Status.OK if text.strip() else Status.EMPTY, None, row)

@@ -146,7 +146,7 @@ def parse_json(content: str | bytes, where: str) -> Any:
     """The value of JSON text, or the ``Problem`` that it has."""
     try:
         text = content if isinstance(content, str) else content.decode(encoding_of(content))
-        value = _DECODER.decode(text)
+        value = _decoded(text)
         escaped = "\\ud" in text or "\\uD" in text
         if not escaped or not _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
             return value
@@ -183,6 +183,15 @@ _DECODER = json.JSONDecoder(
 )
 
 
+def _decoded(text: str) -> Any:
+    """The value of JSON text; what has no white space around it is read without looking for it."""
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except ValueError:
+        end = -1
+    return value if end == len(text) else _DECODER.decode(text)
+
+
 def encoding_of(content: bytes, *, guess: bool = False) -> str:
     """UTF-8, unless a file says in its first bytes that it is UTF-16; guessed, also others that are
     plain: UTF-16 without its mark, and Windows-1252 where it makes words of a western language."""
@@ -211,14 +220,14 @@ def check_storable(value: object) -> None:
     """Raise a ValueError for text that no database keeps, in keys and values however deep."""
     level = [value]
     for _ in range(_DEEPEST + 1):
+        texts = [one for one in level if isinstance(one, str)]
+        every = "".join(texts)
+        if "\0" in every or not (every.isascii() or _SURROGATE.search(every) is None):
+            odd = next(one for one in texts if "\0" in one or _SURROGATE.search(one))
+            raise ValueError(_HALF if _SURROGATE.search(odd) else "holds a NUL character")
         below: list[object] = []
-        for part in level:
-            if isinstance(part, str):
-                if not part.isascii() and _SURROGATE.search(part):
-                    raise ValueError(_HALF)
-                if "\0" in part:
-                    raise ValueError("holds a NUL character")
-            elif isinstance(part, dict):
+        for part in level if len(texts) < len(level) else ():
+            if isinstance(part, dict):
                 below += [*part, *part.values()]
             elif isinstance(part, list):
                 below += part

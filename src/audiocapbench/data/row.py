@@ -17,6 +17,7 @@ from audiocapbench.data.problems import InvalidDataError, Problem, check_storabl
 from audiocapbench.errors import DatasetError
 
 _TEXTS = ("id", "file_name", "category", "instruction")
+_ROLES = (*_TEXTS, "references")
 _NAMES = {"file_name": FILES, "references": REFERENCES}
 _REFERENCE_NAMES: columns.Roles = {"id": IDS, "references": REFERENCES, "file_name": FILES} | {
     name: (name,) for name in ("category", "instruction")
@@ -81,6 +82,17 @@ def captions_of(fields: Mapping[str, Any]) -> list[Any]:
     return captions if isinstance(captions, list) else [captions]
 
 
+def _are_plain(texts: list[Any], details: Mapping[str, Any]) -> bool:
+    """Whether texts are some, none of them blank, and a database keeps all that there is."""
+    if {*map(type, texts)} != {str} or not all(map(str.strip, texts)):
+        return False
+    try:
+        check_storable([*texts, details] if details else "".join(texts))
+    except ValueError:
+        return False
+    return True
+
+
 def _checked(
     fields: dict[str, Any], where: str, names: Mapping[str, str]
 ) -> MetadataRow | list[Problem]:
@@ -121,12 +133,13 @@ def read_metadata(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Me
 
 
 def read_references(
-    path: Path, reading: Reading | None = None, *, by_row: bool = False
+    path: Path, reading: Reading | None = None, *, by_row: bool = False, otherwise: str = ""
 ) -> list[Sample]:
     """Samples without audio, of ``id,reference`` rows or lines with ``id`` and ``references``.
 
-    A sample of which no category is said has a blank one. The ``reading`` may name columns, and
-    tells how it went. Where predictions stand in the same rows (``by_row``), there may be no ids.
+    A sample of which no category is said has a blank one, or ``otherwise``. The ``reading`` may
+    name columns, and tells how it went. Where predictions stand in the same rows (``by_row``),
+    there may be no ids.
     """
     reading = Reading(path) if reading is None else reading
     problems: list[Problem] = []
@@ -140,23 +153,30 @@ def read_references(
         details = {
             name: value
             for name, value in fields.items()
-            if name and value != "" and name not in _TEXTS and fold_name(name) not in _NOT_DETAILS
+            if name not in _ROLES and name and value != "" and fold_name(name) not in _NOT_DETAILS
         }
-        about = details | named | {"references": captions_of(fields)}
-        row = _checked(about, where, {"file_name": "id"})
-        if not isinstance(row, MetadataRow):
-            problems += row
-        elif (key := normalize("NFC", row.key)) in found:
-            as_ = "" if row.key == found[key].id else f" as {found[key].id!a}"
-            name = f"{row.key!a}" if as_ else f"{row.key!r}"
+        captions = captions_of(fields)
+        # What is plain passes: a model takes longer than all the rest.
+        texts = [*named.values(), *captions] if captions and "file_name" in named else []
+        if not _are_plain(texts, details):
+            about = details | named | {"references": captions}
+            row = _checked(about, where, {"file_name": "id"})
+            if not isinstance(row, MetadataRow):
+                problems += row
+                continue
+        file = named["file_name"]
+        given = named.get("id", file)
+        if (key := normalize("NFC", given)) in found:
+            as_ = "" if given == found[key].id else f" as {found[key].id!a}"
+            name = f"{given!a}" if as_ else f"{given!r}"
             hint = "" if "id" in reading.columns else "; a column of ids tells such rows apart"
             problems.append(Problem(where, "id", f"{name} has references above{as_}{hint}"))
         else:
-            said = row.category.strip() if "category" in row.model_fields_set else ""
+            said = named.get("category", "").strip()
             category = "" if is_missing(said) else fold_category(said)
             reading.note(f"category {said!r} is read as {category}" if category != said else "")
-            own = (row.instruction or "", tuple(row.references), category, len(found), row.details)
-            found[key] = Sample(row.key, Clip.absent(row.file_name), *own)
+            own = (tuple(captions), category or otherwise, len(found), details)
+            found[key] = Sample(given, Clip.absent(file), named.get("instruction", ""), *own)
     if problems:
         raise InvalidDataError(path, problems)
     if not found:
@@ -270,7 +290,7 @@ def _add_row(
     if first.get("category") != fields.get("category"):
         problems.append(Problem(where, "category", "is another one than above"))
     first["references"] += texts
-    for name in [one for one in first if one not in (*_TEXTS, "references")]:
+    for name in [one for one in first if one not in _ROLES]:
         if first[name] != fields.get(name):
             del first[name]
 

@@ -37,6 +37,9 @@ UNNAMED_JUDGE = "unnamed-judge"
 
 _AT_A_TIME = 4000
 _LONGEST_NAME, _MOST_SPENT = 200, 1 << 31
+_SPENT, _TIME = ("input_tokens", "output_tokens", "cost_usd"), "inference_time"
+_NUMBERS, _WITH_TEXT = frozenset((*_SPENT, _TIME)), (*SCORED, Status.TRUNCATED)
+_MISSING = Prediction("", Status.SKIPPED, "there is no prediction for it in the file")
 _OVERALL, _REASONING, _MOST = "overall", "reasoning", 10.0
 
 
@@ -102,8 +105,8 @@ def read_files(
     absent = ", ".join(asked.unanswered(met.by_id))
     absence = f"no file has answers to {absent}" if absent else ""
     differing = sum(
-        met.by_id[one.id].fields.get("reference_captions", list(one.references))
-        != list(one.references)
+        "reference_captions" in (fields := met.by_id[one.id].fields)
+        and fields["reference_captions"] != list(one.references)
         for one in benchmark.samples
         if one.id in met.by_id
     )
@@ -204,15 +207,18 @@ def _as_stored(
 
 
 def _outcome(key: str, found: Predictions) -> Outcome:
-    missing = Prediction("", Status.SKIPPED, "there is no prediction for it in the file")
-    answer = found.by_id.get(key, missing)
+    answer = found.by_id.get(key, _MISSING)
     fields = answer.fields
+    text = answer.text if answer.status in _WITH_TEXT else ""
+    if found.head is None and _NUMBERS.isdisjoint(fields):
+        reply = Reply(text, answer.status, answer.error)
+        return Outcome(key, reply, None, 0.0, 0.0, attempts=0)
     tokens_in, tokens_out, cost = (
         number if number is not None and 0 <= number < _MOST_SPENT else None
-        for number in map(_number, map(fields.get, ("input_tokens", "output_tokens", "cost_usd")))
+        for number in map(_number, map(fields.get, _SPENT))
     )
     reply = Reply(
-        answer.text if answer.status in (*SCORED, Status.TRUNCATED) else "",
+        text,
         answer.status,
         answer.error,
         # Only what a result file says is given back by an export, word for word.
@@ -222,7 +228,7 @@ def _outcome(key: str, found: Predictions) -> Outcome:
         cost_usd=cost,
     )
     # The published form has a time of every answer; nobody answers in none, so that 0 is no time.
-    seconds = max(0.0, _number(fields.get("inference_time")) or 0.0)
+    seconds = max(0.0, _number(fields.get(_TIME)) or 0.0)
     return Outcome(key, reply, None, 0.0, seconds, attempts=int(seconds > 0))
 
 
