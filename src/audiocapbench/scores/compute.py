@@ -16,7 +16,7 @@ from audiocapbench.data import Sample
 from audiocapbench.metrics.result import first_column
 from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Replies, Scorer
 from audiocapbench.signature import Signature
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_interval
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_intervals
 from audiocapbench.stats.bootstrap import Resampling, own_scores
 from audiocapbench.stats.shares import hits_of
 from audiocapbench.stats.units import Aggregate, is_enough, units_of
@@ -193,14 +193,31 @@ class Group:
 
     def with_interval(self, estimate: Estimate, scorer: Scorer, scores: SampleScores) -> Estimate:
         """An estimate with its 95 % interval over clips, where every corpus has enough of them."""
+        return self.with_intervals([(estimate, scorer, scores)])[0]
+
+    def with_intervals(
+        self, asked: Sequence[tuple[Estimate, Scorer, SampleScores]]
+    ) -> list[Estimate]:
+        """The same of several, which takes less than of each alone."""
+        wanted = {place: how for place, one in enumerate(asked) if (how := self._resampled(*one))}
+        found = dict(zip(wanted, mean_intervals(list(wanted.values())), strict=True))
+        return [
+            replace(one, interval=found[place]) if place in found else one
+            for place, (one, *_) in enumerate(asked)
+        ]
+
+    def _resampled(
+        self, estimate: Estimate, scorer: Scorer, scores: SampleScores
+    ) -> tuple[FloatArray, Aggregate, Resampling] | None:
+        """What is resampled for an interval; None where there is to be none."""
         statistics, present = self.column(scores)
         if estimate.value is None:
-            return estimate
+            return None
         table, places = self.table(scores)[present], self.places[present]
         clips = self.numbers[present]
         corpora = (places == place for place in range(len(self.weights)))
         if not all(is_enough(units_of(table[rows], clips[rows])) for rows in corpora):
-            return estimate
+            return None
         aggregate = scorer.aggregate
         # What is known of a score before it is seen: its bounds, and whether it is made of shares.
         statistics = statistics[present]
@@ -212,7 +229,7 @@ class Group:
             how["most"] = float(self.weights.sum() ** 2 / (self.weights**2 / counts).sum())
             mean = float(scorer.aggregate(statistics.mean(axis=0)[np.newaxis])[0])
             how["share"] = hits_of(own, mean, how["bounds"]) is not None
-        return replace(estimate, interval=mean_interval(table, aggregate, **how))
+        return table, aggregate, how
 
     def enough(self, present: Mask) -> bool:
         """Whether there are as many samples, in every corpus of a total, as an interval takes."""

@@ -114,6 +114,22 @@ class ScoreTable:
             self.computed[place] = group.with_interval(self.point(*place), scorer, scores)
         return self.computed[place]
 
+    def prepare(self, scorers: Iterable[Scorer], keys: Sequence[GroupKey]) -> None:
+        """Compute estimates together, as far as they are not known."""
+        keys = list(dict.fromkeys(map(self.alike, keys)))
+        places = [
+            (one, key)
+            for one in scorers
+            for key in keys
+            if (one, key) not in self.computed and (one.label, str(key)) not in self.kept
+        ]
+        groups = {place: self.group(*place) for place in places}
+        made: Computed = {}
+        for group, own in grouped((group, place) for place, group in groups.items()).items():
+            asked = [(self.point(*place), place[0], self.sample_scores(place[0])) for place in own]
+            made |= zip(own, group.with_intervals(asked), strict=True)
+        self.computed |= {place: made[place] for place in places}
+
     def take_over(self, known: "ScoreTable") -> None:
         """Take over what another table of the same samples has computed of the same scores."""
         if self.replies != known.replies:
@@ -168,7 +184,8 @@ def documents(estimates: Estimates) -> dict[str, Any]:
 def estimate_records(table: ScoreTable, scorers: Iterable[Scorer]) -> list[Row]:
     # A list, because a category may be called as the whole is.
     keys = [("all", ALL), *((name, category(name)) for name in table.categories)]
-    rows: list[Row] = []
+    scorers, rows = list(scorers), list[Row]()
+    table.prepare(scorers, [key for _, key in keys])
     for scorer in scorers:
         for group, key in keys:
             one = table.estimate(scorer, key)
@@ -253,6 +270,9 @@ class RunTable(ScoreTable):
         if self.raced:
             return replace(self.point(scorer, key), interval=None)
         return super().estimate(scorer, key)
+
+    def prepare(self, scorers: Iterable[Scorer], keys: Sequence[GroupKey]) -> None:
+        super().prepare(() if self.raced else scorers, keys)
 
     def current_judgements(self, judge: str) -> list[Judgement]:
         """What a judge said of the samples, without what was made in another way."""

@@ -7,8 +7,10 @@ values that is Gaffke's bound (2005), which is too high no more often than it sa
 grades with 5 % zeros held the truth in 63 % of cases at n = 20.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import tee
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -38,7 +40,7 @@ METHODS = "Clopper-Pearson for shares, Gaffke's, with room for long tails, for o
 SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in ten thousand
 _LONG, _FARTHER = 1.2, 10.0  # of scores whose spread is so many times the score, times the largest
 _BEYOND = 30.0  # over n, how far beyond the longer tail its next value is reckoned with
-_ROUNDS_AT_ONCE, _NUMBERS_AT_ONCE, _SWAPS_AT_ONCE = 64, 64_000, 256
+_ROUNDS_AT_ONCE, _NUMBERS_AT_ONCE, _SWAPS_AT_ONCE = 8, 64_000, 256
 _MOST_KEPT = 10_100_000  # weights, some 80 MB
 
 
@@ -62,6 +64,9 @@ class Resampling(TypedDict, total=False):
     share: bool
 
 
+_Asked = tuple[Units, Aggregate, _Ends | None, Resampling]
+
+
 def mean_interval(
     statistics: FloatArray, aggregate: Aggregate, **how: Unpack[Resampling]
 ) -> Interval | None:
@@ -72,6 +77,32 @@ def mean_interval(
 
     ``statistics`` are of shape (n, k); ``aggregate`` maps means of shape (rounds, k) to scores.
     """
+    return mean_intervals([(statistics, aggregate, how)])[0]
+
+
+def mean_intervals(
+    asked: Sequence[tuple[FloatArray, Aggregate, Resampling]],
+) -> list[Interval | None]:
+    """The same of several scores: what is drawn for one serves all of as many samples."""
+    found: dict[int, Interval | None] = {}
+    waiting: dict[tuple[int, ...], dict[int, _Asked]] = defaultdict(dict)
+    for place, (statistics, aggregate, how) in enumerate(asked):
+        exact = _exact(statistics, aggregate, how)
+        if isinstance(exact, Units):
+            waiting[_draw(exact, how)][place] = exact, aggregate, None, how
+        else:
+            found[place] = exact
+    for several in waiting.values():
+        for place, ends in zip(several, _together(list(several.values())), strict=True):
+            low, high = map(float, ends)
+            found[place] = Interval(low, high) if np.isfinite([low, high]).all() else None
+    return [found[place] for place in range(len(asked))]
+
+
+def _exact(
+    statistics: FloatArray, aggregate: Aggregate, how: Resampling
+) -> Interval | Units | None:
+    """The interval of a score that needs no draws, or the units to draw weights for."""
     clusters, bounds = how.get("clusters"), how.get("bounds")
     units = ordered(units_of(statistics, clusters))
     if not is_enough(units):
@@ -89,8 +120,7 @@ def mean_interval(
         most = how.get("most", float(units.sizes.sum()))
         low, high = share_interval(share, most, variance=variance, units=units.effective)
         return Interval(min(low, share) * bounds[1], max(high, share) * bounds[1])
-    low, high = map(float, intervals(units, aggregate, **how))
-    return Interval(low, high) if np.isfinite([low, high]).all() else None
+    return units
 
 
 def own_scores(statistics: FloatArray, aggregate: Aggregate) -> FloatArray:
@@ -103,9 +133,29 @@ def intervals(
     units: Units, aggregate: Aggregate, unseen: _Ends | None = None, **how: Unpack[Resampling]
 ) -> _Ends:
     """Intervals of many scores at once (n, ..., k), none taken for a share; infinite for none."""
+    return _together([(units, aggregate, unseen, how)])[0]
+
+
+def _together(asked: Sequence[_Asked]) -> list[_Ends]:
+    """The same of several that take the same draws, which are made once and held a part a time."""
+    weights = tee(_weights(*_draw(asked[0][0], asked[0][3])), len(asked))
+    rounds = [
+        _rounds(units, aggregate, unseen or _unseen(units, aggregate, how), how, own)
+        for (units, aggregate, unseen, how), own in zip(asked, weights, strict=True)
+    ]
+    parts = zip(*zip(*rounds, strict=True), strict=True)
+    return [_ends(*one, list(own)) for one, own in zip(asked, parts, strict=True)]
+
+
+def _ends(
+    units: Units,
+    aggregate: Aggregate,
+    _unseen: _Ends | None,
+    how: Resampling,
+    rounds: Sequence[_Ends],
+) -> _Ends:
     score = aggregate(units.means[np.newaxis])[0]
-    ends = _unseen(units, aggregate, how) if unseen is None else unseen
-    lows, highs = map(np.concatenate, zip(*_rounds(units, aggregate, ends, how), strict=True))
+    lows, highs = map(np.concatenate, zip(*rounds, strict=True))
     first, last = (_place(len(lows), share) for share in (1 - TAIL, TAIL))
     low, high = (np.partition(one, at, 0)[at] for one, at in ((lows, first), (highs, last)))
     least, most = how.get("bounds", (-np.inf, np.inf))
@@ -123,14 +173,23 @@ def _place(rounds: int, share: float) -> int:
     return int(np.quantile(np.arange(rounds), share, method="inverted_cdf"))
 
 
-def _rounds(units: Units, aggregate: Aggregate, unseen: _Ends, how: Resampling) -> Iterator[_Ends]:
+def _draw(units: Units, how: Resampling) -> tuple[int, int, int]:
+    """Rounds, weights in each, and the seed."""
+    return how.get("rounds", ROUNDS), len(units.sizes) + 1, how.get("seed", SEED)
+
+
+def _rounds(
+    units: Units,
+    aggregate: Aggregate,
+    unseen: _Ends,
+    how: Resampling,
+    drawn: Iterable[FloatArray] | None = None,
+) -> Iterator[_Ends]:
     """Scores (rounds, ...) of units weighted at random and one more, the worst and the best that
     nobody has seen yet: for means Gaffke's (2005), and for shares Clopper's and Pearson's."""
-    rounds, seed, (worst, best) = how.get("rounds", ROUNDS), how.get("seed", SEED), unseen
+    worst, best = unseen
     columns = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes]).T.copy()
-    count = len(units.sizes) + 1
-    few = rounds * count <= _MOST_KEPT
-    for weights in _kept_weights(rounds, count, seed) if few else _weights(rounds, count, seed):
+    for weights in _weights(*_draw(units, how)) if drawn is None else drawn:
         sums = _weighted_sums(columns, weights[:, 1:])
         means = (sums[:-1] / sums[-1]).reshape(*units.sums.shape[1:], -1)
         scores = aggregate(means.transpose(-1, *range(means.ndim - 1)))
@@ -145,7 +204,13 @@ def _weighted_sums(columns: FloatArray, weights: FloatArray) -> FloatArray:
     return sums
 
 
-def _weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
+def _weights(rounds: int, count: int, seed: int) -> Iterable[FloatArray]:
+    """Weights of all rounds, some a time; few are not drawn again for the next score."""
+    few = rounds * count <= _MOST_KEPT
+    return (_kept_weights if few else _drawn_weights)(rounds, count, seed)
+
+
+def _drawn_weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
     draw, at_once = np.random.default_rng(seed), max(_ROUNDS_AT_ONCE, _NUMBERS_AT_ONCE // count)
     for start in range(0, rounds, at_once):
         yield draw.standard_exponential((min(at_once, rounds - start), count))
@@ -153,8 +218,7 @@ def _weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
 
 @lru_cache(4)
 def _kept_weights(rounds: int, count: int, seed: int) -> list[FloatArray]:
-    """The same, not drawn again for the next score of as many samples."""
-    return list(_weights(rounds, count, seed))
+    return list(_drawn_weights(rounds, count, seed))
 
 
 def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
