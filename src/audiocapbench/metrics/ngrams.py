@@ -5,7 +5,7 @@ caption evaluation does."""
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,16 +26,18 @@ _TOKENS_AT_ONCE = 1 << 20
 _KEPT_SHARE = 4  # of so many at most, whose n-grams are kept, those take some 60 MB
 
 
-def bleu(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> list[MetricResult]:
-    """Sentence BLEU of orders 1 to 4; each corpus score is the mean over samples.
+def bleu(
+    predictions: Sequence[str], references: Sequence[Sequence[str]], most: int = ORDERS
+) -> list[MetricResult]:
+    """Sentence BLEU of orders 1 to ``most``; each corpus score is the mean over samples.
 
     Words are ``text.lower().split()``. A prediction without a word in common with its references,
     and so an empty one, scores 0. A blank reference has no words but takes part in the choice of
     the closest reference length, as in NLTK.
     """
-    counts = count_matches(read_corpus(predictions, references))
-    matched, lengths, closest = counts[:, :ORDERS], counts[:, [ORDERS]], counts[:, [-1]]
-    orders = np.arange(1, ORDERS + 1)
+    counts = count_matches(read_corpus(predictions, references), most)
+    matched, lengths, closest = counts[:, :most], counts[:, [ORDERS]], counts[:, [-1]]
+    orders = np.arange(1, most + 1)
     precisions = np.where(matched == 0, _SMOOTHING_COUNT, matched)
     precisions /= np.maximum(1, lengths - orders + 1)
     geometric_means = np.exp(np.cumsum(np.log(precisions), axis=1) / orders)
@@ -261,17 +263,18 @@ def _kept_matches(corpus: Corpus) -> list[tuple[Ngrams, NgramMatches]]:
     return [(ngrams, ngrams.match(part)) for ngrams in number_ngrams(corpus)]
 
 
-def count_matches(corpus: Corpus) -> FloatArray:
+def count_matches(corpus: Corpus, most: int = ORDERS) -> FloatArray:
     """What BLEU is made of, a row a sample: n-grams of orders 1 to 4 that were matched, none more
-    often than in one reference, words of the prediction, and the nearest reference length."""
+    often than in one reference, words of the prediction, and the nearest reference length. Those
+    of orders above ``most`` are not counted."""
     table = np.zeros((len(corpus.place), ORDERS + 2))
     if not len(table):
         return table
-    for ngrams, matches in matches_of(corpus):
+    for ngrams, matches in islice(matches_of(corpus), most):
         for part, found in matches():
-            most = np.zeros(len(found.samples), dtype=np.int64)
-            np.maximum.at(most, found.slots, found.referred_counts[found.hits])
-            clipped = np.minimum(most, found.predicted_counts)
+            highest = np.zeros(len(found.samples), dtype=np.int64)
+            np.maximum.at(highest, found.slots, found.referred_counts[found.hits])
+            clipped = np.minimum(highest, found.predicted_counts)
             column = np.bincount(found.samples, clipped, len(part.predictions))
             table[part.samples, ngrams.order - 1] = column
     owners, references = corpus.pairs()

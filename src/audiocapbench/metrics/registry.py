@@ -45,6 +45,7 @@ class Metric(NamedTuple):
             then take part as blanks, so that nobody's score is better for what was left out.
         prepare: Called with the options before anybody is asked; it raises ``MetricError`` where
             weights or libraries are missing.
+        order: Of orders that are computed together up to ``most``, which one it is.
         several: Whether a prediction may be a list of candidates, which it is given as JSON.
         when: Fields that are otherwise with an option, ``clap``, or a value of it, ``idf=yes``.
         explain: Says of each prediction why it scores as it does; it takes what ``compute`` takes.
@@ -66,6 +67,7 @@ class Metric(NamedTuple):
     counts_words: bool = True
     of_corpus: bool = False
     several: bool = False
+    order: int = 0
     when: Mapping[str, Mapping[str, Any]] = {}
     prepare: Callable[..., object] | None = None
     explain: Callable[..., Sequence[str]] | None = None
@@ -93,6 +95,8 @@ def _metrics() -> Iterator[Metric]:
                 how[field] = _later(row[field])
             if order and "aggregate" in row:
                 how["aggregate"] = partial(how["aggregate"], order=order)
+            elif order:
+                how["order"] = order
             yield Metric(**how)
 
 
@@ -250,6 +254,9 @@ def compute(
                 if metric.hears:
                     own_clips = [clips[row] for row in rows] if clips else clips
                     how |= {"clips": own_clips, "store": store}
+                if metric.order:
+                    alike = (one.order for one, _ in asked if one.compute == metric.compute)
+                    how["most"] = max(alike)
                 texts = [predictions[row] or "" for row in rows]
                 held_to = [references[row] for row in rows]
                 with plugin_failures(f"metric {name}", MetricError):
