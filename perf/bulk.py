@@ -166,7 +166,7 @@ def measure_site(folder: Path, at: str, models: int, clips: int) -> None:
 
     def work() -> None:
         with Store.open(at) as store, Store.open(str(folder / "checked.db")) as checking:
-            made = make_submissions(store, [one.id for one in store.runs()])
+            made = make_submissions(store, *(one.id for one in store.runs()))
             given = [(f"run {number}", one) for number, one in enumerate(made, 1)]
             write_site(checking, check_submissions(checking, given), folder / "site", "Made up")
 

@@ -6,9 +6,9 @@ alignments; METEOR 1.5 is another metric and not here. ROUGE-L equals rouge-scor
 F-measure with stemming.
 """
 
-import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +34,6 @@ from audiocapbench.signature import sign
 
 _FILLERS = 2
 _ALPHA, _BETA, _GAMMA = 0.9, 3.0, 0.5
-_TERM = re.compile("[a-z0-9]+")
-_SHORTEST_STEMMED = 4
 _ROUGE_BETA = 1.2
 
 
@@ -75,12 +73,12 @@ class _Lexicon(NamedTuple):
 
 
 def _read_lexicon(corpus: Corpus) -> _Lexicon:
-    from audiocapbench.metrics.porter import stem
+    from audiocapbench.metrics.porter import stems_of
     from audiocapbench.metrics.wordnet import synonym_pairs
 
-    stems_of_words = [stem(word) for word in corpus.words]
+    stems_of_words = stems_of(corpus.words)
     numbers = number_things(stems_of_words)
-    stems = np.array([*(numbers[own] for own in stems_of_words), -2, -1], dtype=np.int64)
+    stems = np.array([*map(numbers.__getitem__, stems_of_words), -2, -1], dtype=np.int64)
     is_predicted = np.zeros(len(corpus.sentences.lengths), dtype=bool)
     is_predicted[corpus.predictions] = True
     words = corpus.sentences.ids[np.repeat(is_predicted, corpus.sentences.lengths)]
@@ -186,15 +184,12 @@ def rouge_l(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> 
 
 def _terms(corpus: Corpus) -> Sentences:
     """The corpus's sentences in stemmed terms; a word such as ``"dog's"`` is two of them."""
-    from audiocapbench.metrics.porter import stem
+    from audiocapbench.metrics.porter import stemmed_terms
 
-    terms_of_words = [
-        [stem(term) if len(term) >= _SHORTEST_STEMMED else term for term in _TERM.findall(word)]
-        for word in corpus.words
-    ]
-    numbers = number_things(term for terms in terms_of_words for term in terms)
-    flat = np.array([numbers[term] for terms in terms_of_words for term in terms], dtype=np.int32)
-    word_starts = starts_of([len(terms) for terms in terms_of_words])
+    terms_of_words = list(map(stemmed_terms, corpus.words))
+    terms = list(chain.from_iterable(terms_of_words))
+    flat = np.fromiter(map(number_things(terms).__getitem__, terms), dtype=np.int32)
+    word_starts = starts_of(list(map(len, terms_of_words)))
     words, starts = corpus.sentences
     lengths = np.diff(word_starts).astype(np.int32)[words]
     ends = starts_of(lengths)[starts]

@@ -4,11 +4,13 @@ It equals NLTK's on every string, also where a rule of NLTK's is odd; it offers 
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from audiocapbench.metrics.shipped import read_lists
 
-_LONGEST_REMEMBERED = 64
+_LONGEST_REMEMBERED, _SHORTEST_STEMMED = 64, 4
+_TERM = re.compile("[a-z0-9]+")
 _VOWELS = frozenset("aeiou")
 _VOWEL_THEN_CONSONANT = re.compile("[aeiou][^aeiou]")
 _LISTS: dict[str, str] = read_lists("audiocapbench.metrics", "porter.toml")
@@ -19,12 +21,25 @@ _IRREGULAR, _STEP_2, _STEP_3, _STEP_4 = (
 _SUFFIXES = tuple({*_STEP_2, *_STEP_3, *_STEP_4})
 _SIZES = sorted(set(map(len, _SUFFIXES)), reverse=True)
 # How a word ends that any rule after those for plurals, -ed and -ing can change.
-_LATER = (*"eiyl", *_SUFFIXES)
+_LATER, _LAST_TWO = frozenset("eiyl"), frozenset(suffix[-2:] for suffix in _SUFFIXES)
 
 
 def stem(word: str) -> str:
     """Reduce a word to its stem, lower-cased; words of a usual length are remembered."""
     return (_stem if len(word) <= _LONGEST_REMEMBERED else _stem.__wrapped__)(word)
+
+
+def stems_of(words: Sequence[str]) -> list[str]:
+    """The stem of each word."""
+    usual = max(map(len, words), default=0) <= _LONGEST_REMEMBERED
+    return list(map(_stem if usual else stem, words))
+
+
+@lru_cache(maxsize=1 << 15)  # many runs on the same clips have mostly the same words
+def stemmed_terms(word: str) -> list[str]:
+    """The runs of a-z and 0-9 of a word in lower case, stemmed from four characters on."""
+    terms = [word] if word.isascii() and word.isalnum() else _TERM.findall(word)
+    return [stem(one) if len(one) >= _SHORTEST_STEMMED else one for one in terms]
 
 
 @lru_cache(maxsize=100_000)
@@ -35,7 +50,7 @@ def _stem(word: str) -> str:
     if len(word) <= 2:
         return lowered
     stemmed = _past_and_gerund(_plural(lowered)) if lowered[-1] in "sdg" else lowered
-    if not stemmed.endswith(_LATER):
+    if stemmed[-1:] not in _LATER and stemmed[-2:] not in _LAST_TWO:
         return stemmed
     if stemmed.endswith("y") and len(stemmed) > 2 and _sounds(stemmed[:-1])[-1] not in _VOWELS:
         stemmed = stemmed[:-1] + "i"
@@ -81,7 +96,7 @@ def _ends_in_short_syllable(base: str) -> bool:
 
 def _replace(word: str, rules: dict[str, str], least: int) -> str:
     """Apply the first rule whose suffix fits, if what is left of the word measures so much."""
-    if not word.endswith(_SUFFIXES):
+    if word[-2:] not in _LAST_TWO:
         return word
     for size in _SIZES:  # of two that end alike, the longer stands first
         if (old := word[-size:]) in rules:

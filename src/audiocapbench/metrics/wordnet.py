@@ -62,9 +62,9 @@ class _Part(NamedTuple):
             else:
                 found = []
             bases += [(place, base) for base in (form, *found)]
-        wanted = {base for _, base in bases}
-        slots = ((word, bisect_left(self.words, word)) for word in wanted)
-        numbers = {word: at for word, at in slots if self.words[at : at + 1] == [word]}
+        slots = {base: bisect_left(self.words, base) for _, base in bases}
+        last = len(self.words) - 1
+        numbers = {word: at for word, at in slots.items() if self.words[min(at, last)] == word}
         lemmas = [(place, numbers[base]) for place, base in bases if base in numbers]
         owners, leading = np.array(lemmas, dtype=np.int64).reshape(-1, 2).T
         names = (self.members, self.starts, self.shown)
@@ -79,6 +79,11 @@ class _Part(NamedTuple):
         synsets = np.searchsorted(self.starts, places, side="right") - 1
         counts = np.bincount(led, minlength=len(self.words))
         return synsets[np.argsort(led, kind="stable")], starts_of(counts)[:-1], counts
+
+
+_MOST_KNOWN = 20_000
+_known: dict[str, list[str]] = {}
+"""Synonyms of words that were asked for: those of many runs on the same clips are the same."""
 
 
 def synonyms(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -101,8 +106,19 @@ def begins_a_word(text: str) -> bool:
 def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
     """Distinct pairs (place in words, place in others) of synonyms, in ascending order, (n, 2)."""
     places = {other: place for place, other in enumerate(others)}
-    found = {(owner, places[name]) for owner, name in synonyms(words) if name in places}
-    return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    new = [word for word in dict.fromkeys(words) if word not in _known]
+    found: dict[str, list[str]] = {word: [] for word in new}
+    for place, name in synonyms(new) if new else ():
+        found[new[place]].append(name)
+    if len(_known) < _MOST_KNOWN:
+        _known.update(found)
+    pairs = {
+        (owner, places[name])
+        for owner, word in enumerate(words)
+        for name in found.get(word) or _known.get(word) or ()
+        if name in places
+    }
+    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 
 @cache

@@ -236,8 +236,8 @@ def verdict_of(
     group, about = entries[0].table.group(scorer, key), counted(ranking.ground, "sample")
     if len(set(group.clips)) < ranking.ground == len(group.samples):
         about = counted(len(set(group.clips)), "clip")
-    at = order.index
-    better = [(at(one.first), at(one.second)) for one in ranking.pairs if one.different]
+    at = {place: number for number, place in enumerate(order)}
+    better = [(at[one.first], at[one.second]) for one in ranking.pairs if one.different]
     ranked = [entries[place].label for place in order]
     if len(ranked) > 1 and ranking.untested:
         return f"{ranked[0]} has the highest {scorer.label} on {about}. {ranking.untested}"
