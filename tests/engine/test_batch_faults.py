@@ -348,6 +348,12 @@ def test_verdicts_that_a_batch_will_bring_have_not_failed_where_the_judge_refuse
     place: Path, server: OpenAIBatchServer
 ) -> None:
     told = awaited_verdicts(place, server)
+    live = run_command(*(one for one in told if one != "--batch"), cwd=place, env=server.settings)
+    assert (live.returncode, f"{CLIPS} questions of run 1 are in a batch" in live.stderr) == (
+        2,
+        True,
+    )
+    assert "fresh" not in live.stderr, "which score has not"
     with Store.open(str(place / STORE)) as store:
         assert len(store.batches.awaited(1, JUDGE)) == CLIPS
         assert store.judgements(1, JUDGE) == []

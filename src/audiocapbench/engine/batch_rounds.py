@@ -284,10 +284,11 @@ class BatchRounds:
             what, until = f"{remote}, sent on {made:%d %b %H:%M} UTC: {why}", made + _LONGEST
             if datetime.now(UTC) < until:
                 self._gone.add(mark)
+                anew = "; 'audiocapbench run --fresh' asks, and pays for, everything anew"
                 self._refusal = (
                     f"{what}; the answers may still come, or be had with the key that sent it: "
                     f"they are awaited until {until:%d %b %H:%M} UTC, and only then sent again. "
-                    "The same command goes on; `fresh` asks, and pays for, everything anew"
+                    f"The same command goes on{'' if self.judge else anew}"
                 )
             else:
                 await self.access.call(self.store.batches.close_lines, mark, list(keys), why)

@@ -248,7 +248,8 @@ class BatchRepository(StoreRepository):
     def check(self, run_id: int, judge: str = "", others: int = 0) -> None:
         """Refuse to ask live what a batch, of the run or of others, will bring: it is paid for."""
         if waiting := max(others, len(self.awaited(run_id, judge))):
-            words = "go on with `batch`, which waits for them, or begin anew with `fresh`"
+            anew = "" if judge else ", or begin anew with 'audiocapbench run --fresh'"
+            words = f"go on with `batch`, which waits for them{anew}"
             raise StoreError(f"{waiting} questions of run {run_id} are in a batch; {words}")
 
 
