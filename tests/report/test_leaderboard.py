@@ -136,6 +136,15 @@ def test_a_run_with_few_answers_is_shown_but_not_ranked(store: Store) -> None:
     ]
     assert board.overall.pairs == ()
     assert any("broken is not ranked: 20 of 60" in note for note in board.notes)
+    assert "broken: 40 failed." in board.notes
+
+
+def test_answers_that_came_after_the_scores_are_told_with_what_scores_them(store: Store) -> None:
+    put_run(store, made("whole", 1, 0.4), SAMPLES)
+    put_run(store, MadeRun("late", {"rouge_l": dict(list(scores(2, 0.9).items())[:40])}), SAMPLES)
+    does = "'audiocapbench score 2 --metrics rouge_l --store "
+    said = [one for one in only_board(store).notes if one.startswith("late: 20 not judged; ")]
+    assert [one.partition(does)[2].endswith(" scores them.") for one in said] == [True]
 
 
 def test_a_run_without_the_score_is_named_with_what_adds_it(store: Store) -> None:

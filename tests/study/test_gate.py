@@ -91,6 +91,14 @@ def test_a_margin_opens_for_what_is_surely_within(store: Store) -> None:
     assert one(store, "margin", "worse", against="base", margin=0.05).verdict == "fail"
 
 
+def test_too_few_scores_of_more_answers_are_told_with_what_adds_them(store: Store) -> None:
+    late = put_run(store, MadeRun("late", {"rouge_l": scores(np.full(3, 0.5), IDS[:3])}), SAMPLES)
+    found = one(store, "floor", late.id, metric="rouge_l", least=0.1)
+    assert found.verdict == "error"
+    assert "3 samples with a score are too few for a gate (57 not judged; " in found.words
+    assert f"score {late.id} --metrics rouge_l" in found.words
+
+
 @pytest.mark.parametrize(
     ("least", "known", "reached", "missed"),
     [

@@ -24,7 +24,7 @@ from audiocapbench.judges.registry import is_judge_name, is_listed
 from audiocapbench.metrics.names import parse_name
 from audiocapbench.metrics.registry import METRICS
 from audiocapbench.scores.compute import ALL, Group, GroupKey, SampleScores, category
-from audiocapbench.scores.estimate import Missing, Scorer
+from audiocapbench.scores.estimate import Missing, Scorer, missing_words
 from audiocapbench.scores.formatting import formatting_warnings
 from audiocapbench.scores.table import Estimates, RunTable, ScoreTable, TableReader, documents
 from audiocapbench.signature import UNSIGNED, Signature
@@ -187,11 +187,23 @@ def why_unscored(table: RunTable, scorer: Scorer | None) -> str:
         return f"{who} has no answer that could be scored; 'audiocapbench run{where}' asks again."
     if scorer is None:
         return f"{who} has no scores; 'audiocapbench score {run.id}{where}' adds some."
-    option = "--judge" if scorer.dimension is not None else "--metrics"
-    does = f"'audiocapbench score {run.id} {option} {quote(scorer.name)}{where}'"
+    does = _scoring(table, scorer)
     if scorer.dimension is not None and scorer.name in table.judgements:
         return f"{who}: {summarise_judge(table, scorer.name).failure}; {does} asks again."
     return f"{who} has no score of {scorer.name}; {does} adds it."
+
+
+def _scoring(table: RunTable, scorer: Scorer) -> str:
+    option = "--judge" if scorer.dimension is not None else "--metrics"
+    words = f"score {table.run.id} {option} {quote(scorer.name)}{table.store_option}"
+    return f"'audiocapbench {words}'"
+
+
+def why_lacking(table: RunTable, scorer: Scorer) -> str:
+    """Why samples of a run have no score of this kind, and what to do if it is not known yet."""
+    missing = table.point(scorer).missing
+    is_old = Missing.NOT_JUDGED in missing and not table.raced and scorer.dimension is None
+    return missing_words(missing) + (f"; {_scoring(table, scorer)} scores them" if is_old else "")
 
 
 def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:

@@ -20,7 +20,7 @@ from audiocapbench.metrics import find_metric
 from audiocapbench.scores import paired as pairing
 from audiocapbench.scores.compute import ALL, corpus_means, group_samples
 from audiocapbench.scores.estimate import Scorer, counted, missing_words
-from audiocapbench.scores.summary import why_unscored
+from audiocapbench.scores.summary import why_lacking, why_unscored
 from audiocapbench.scores.table import RunTable, TableReader, labels
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, bootstrap
 from audiocapbench.stats.multiple import Correction, corrected
@@ -311,7 +311,10 @@ def _test(found: GateFinding, case: Case, scorer: Scorer, level: float) -> None:
     few = units < FEWEST_FOR_INTERVAL or 2.0**-units >= level
     if pair.scores is None or not pair.testable or few:
         having = "with a score" if case.base is None else "in common"
-        raise ReportError(f"{counted(pair.n, 'sample')} {having} are too few for a gate")
+        lacks = [why_lacking(one, scorer) for one in (case.table, case.base) if one is not None]
+        why = "; ".join(filter(None, lacks))
+        words = f"{counted(pair.n, 'sample')} {having} are too few for a gate"
+        raise ReportError(words + (f" ({why})" if why else ""))
     base, found.score = pair.scores
     (sides,) = pairing.together([pair])
     rows, other = sides.runs.transpose(1, 0, 2)[sides.pairs[0]]

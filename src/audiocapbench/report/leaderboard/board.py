@@ -11,8 +11,9 @@ import numpy as np
 from audiocapbench.meta.over_blind import OVER, over_blind
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.departures import Departure
-from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted, missing_words
+from audiocapbench.scores.estimate import FEWEST_SHARE, Estimate, Scorer, counted
 from audiocapbench.scores.paired import PairedScores, p_values
+from audiocapbench.scores.summary import why_lacking
 from audiocapbench.scores.table import RunTable
 from audiocapbench.signature import UNSIGNED, Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
@@ -274,7 +275,7 @@ def board_notes(
                 "at least, in each category where categories are added up."
             )
         if estimate.n < total:
-            yield f"{one.label}: {missing_words(estimate.missing)}."
+            yield f"{one.label}: {why_lacking(one.table, one.scorer)}."
         if empty := estimate.coverage.empty:
             yield f"{one.label}: {counted(empty, 'empty answer')}, scored as such."
 
