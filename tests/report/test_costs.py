@@ -96,6 +96,25 @@ def test_judges_have_rows_of_their_own(server: OpenAIServer, paid: str) -> None:
         assert audiocapbench.costs(1, store=store, by="judge").facts["total"]["attempts"] == 7
 
 
+def test_answers_that_a_study_of_a_judge_makes_itself_cost_nothing(
+    server: OpenAIServer, tones: Benchmark, tmp_path: Path
+) -> None:
+    server.reply = lambda _request: completion(VERDICT) | {"usage": USAGE}
+    words = ("judges", "check", f"endpoint/judge@{server.base_url}", "--free", "--yes", "--json")
+    store = ("--store", str(tmp_path / "runs.db"))
+    (tmp_path / "pairs.csv").write_text(
+        "audio,caption_a,caption_b,preferred,reference_1\na.wav,A tone hums.,Rain.,a,A tone.\n"
+    )
+    done = run_command(*words, "--data", str(tones.root), *store, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    trial = ("meta", "csv", "--pairs", "pairs.csv", "--scorer", f"judge:{words[2]}", *words[3:])
+    done = run_command(*trial, *store, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    with Store.open(store[1]) as opened:
+        assert len(opened.runs()) == 7
+        assert audiocapbench.costs(store=opened).facts["unpriced"] == {}
+
+
 @pytest.mark.parametrize("of", ["1", "first", "lab"])
 def test_costs_of_a_run_and_of_a_project_are_its_own(spent: str, of: str) -> None:
     found = json.loads(run_command("costs", of, "--store", spent, "--json").stdout)

@@ -22,6 +22,7 @@ from audiocapbench.judges.judge import Judge
 from audiocapbench.metrics.result import FloatArray, first_column
 from audiocapbench.models import Model, Question
 from audiocapbench.models.controls import ControlModel
+from audiocapbench.models.price import FREE
 from audiocapbench.models.registry import Prices
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval, mean_interval
@@ -292,7 +293,7 @@ def known_answers(
     parts = {}
     for control in controls:
         kind = control.name.removeprefix("control/")
-        run = run_benchmark(benchmark, control, store, selection=selection).run
+        run = run_benchmark(benchmark, control, store, selection=selection, price=FREE).run
         # Agreement is measured on the kinds; styles only need a score.
         parts[kind] = StudyPart(judge, run, repeats if kind in KINDS else 1)
     return parts

@@ -24,6 +24,7 @@ from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers import scorer as scorers
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
+from audiocapbench.models.price import FREE
 from audiocapbench.store import Run
 from audiocapbench.store.records import overall_of
 
@@ -80,7 +81,7 @@ class JudgeScorer(scorers.PointwiseScorer):
         name = f"{TRIAL}judge" + ("" if judge.hears else scorers.WITHOUT_CLIPS)
         asked = tuple(samples.values())
         benchmark = Benchmark(name, settings.data or Path(), asked, kind="trial")
-        filled = run_benchmark(benchmark, _CaptionModel(texts), settings.store)
+        filled = run_benchmark(benchmark, _CaptionModel(texts), settings.store, price=FREE)
         if filled.stop is not None:
             raise StoppedError(f"{self.name} was stopped before it was asked", stop=filled.stop)
         return filled.run
