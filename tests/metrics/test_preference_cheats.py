@@ -2,14 +2,20 @@
 
 import csv
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from audiocapbench.meta.blind import gain
 from audiocapbench.meta.cheat import attack_pairs, cheat
 from audiocapbench.meta.corrupt.captions import CaptionedClip, caption_set
 from audiocapbench.meta.scorers.scorer import create_scorer
+from audiocapbench.metrics.preference.blend import preference
+
+JOINT = re.compile(r"(?:,? (?:followed by|and|as|while|then|with))+ an? (?=\w)")
+UNHEARD = ("warning", "cawing", "silence", "alarm", "loud warning", "short beep")
 
 
 @pytest.mark.slow
@@ -24,12 +30,43 @@ from audiocapbench.meta.scorers.scorer import create_scorer
 def test_no_attack_beats_the_honest_caption(
     shared: Path, file: str, clip: str, caption: str, most: float
 ) -> None:
-    captions: dict[str, list[str]] = {}
-    with (shared / file).open(encoding="utf-8", newline="") as rows:
-        for row in csv.DictReader(rows):
-            captions.setdefault(row[clip], []).append(row[caption])
+    captions = _captions(shared / file, clip, caption)
     clips = caption_set([(name, name, own) for name, own in captions.items()]).clips
     _nothing_gained(clips, most)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "clip", "caption"),
+    [
+        ("audiocaps/test.csv", "youtube_id", "caption"),
+        ("clotho/evaluation_captions.csv", "fname", "raw_text"),
+    ],
+)
+def test_behind_what_hangs_only_what_is_true_gains_more_than_taking_that_away(
+    shared: Path, file: str, clip: str, caption: str
+) -> None:
+    broken, mended, true = list[str](), list[str](), list[str]()
+    held_to = list[list[str]]()
+    for first, *others in _captions(shared / file, clip, caption).values():
+        if len(broken) < 250 and others and (joints := list(JOINT.finditer(first))):
+            broken.append(first[: joints[-1].end()])
+            mended.append(first[: joints[-1].start()])
+            true.append(broken[-1] + " ".join(first[joints[-1].end() :].split()[:3]))
+            held_to.append(others)
+    over = preference(mended, held_to)
+    assert (gain(preference(true, held_to), over).interval or (0, 0))[0] > 0.02
+    for word in UNHEARD:
+        unheard = preference([cut + word for cut in broken], held_to)
+        assert (gain(unheard, over).interval or (0, 0))[1] < 0, word
+
+
+def _captions(file: Path, clip: str, caption: str) -> dict[str, list[str]]:
+    captions: dict[str, list[str]] = {}
+    with file.open(encoding="utf-8", newline="") as rows:
+        for row in csv.DictReader(rows):
+            captions.setdefault(row[clip], []).append(row[caption])
+    return captions
 
 
 @pytest.mark.slow
