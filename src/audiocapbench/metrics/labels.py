@@ -20,6 +20,9 @@ _HEARD = frozenset().union(
     *(word_set(*_ELEMENTS, one) for one in ("events", "attributes", "moods", "counts"))
 )
 _HEARD -= _SAY_NOTHING
+_TALK = frozenset("you your yours i regards".split())
+# Behind these a line goes on.
+_OPEN = word_set("audiocapbench.metrics.fluency", "words.toml", "no_noun") | {"my", "your", "her"}
 _MOST_WORDS, _MOST_UNKNOWN, _WINDOW = 14, 3, 200  # of a label
 _CLOSED = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
@@ -47,9 +50,12 @@ class _Label:
         gap = self.gap
         if self.written in _VERDICTS:
             return False
+        numbered = self.known and " " in self.written and _is_figure(self.words[-1])
         if (self.figure and _FORMS["behind_figure"].search(gap)) or (
-            self.fits("numeral") and _FORMS["behind_numeral"].match(gap)
+            (numbered or self.fits("numeral")) and _FORMS["behind_numeral"].match(gap)
         ):
+            return True
+        if "\t" in gap and " " not in self.written and any(map(_is_figure, self.words)):
             return True
         if _FORMS["strong"].search(gap):
             few = self.few and _FORMS["strongest"].search(gap)
@@ -76,7 +82,8 @@ class _Label:
             return (self.figure and not {'"', "\t"}.isdisjoint(gap)) or (of_values and self.few)
         if "\n" in gap:
             of_line = self.about or self.figure or self.fits("ending") or self.fits("value")
-            return of_line and not wrapped
+            talk = self.known and gap.count("\n") > 1 and not _TALK.isdisjoint(self.words)
+            return talk or (of_line and not wrapped)
         if self.written.isalpha() and self.fits("ending") and _FORMS["marked"].fullmatch(gap):
             return True
         named = (self.about or self.figure) and _FORMS["hung"].search(gap)
@@ -152,7 +159,7 @@ def _last_cut(text: str, of_values: bool) -> int:
         words = [token[0] for token in found[place:]]
         if not _FORMS["plain_gap"].fullmatch(gap):
             written = text[found[place].start() : end]
-            wrapped = not gap.strip(" -\n") and _says_nothing(found[place - 1][0])
+            wrapped = not gap.strip(" -\n") and found[place - 1][0] in _OPEN
             if _Label(words, written, gap, gap, text[end:]).trails(of_values, wrapped):
                 kept = _FORMS["closers"].match(text, start)
                 return kept.end() if kept else start

@@ -73,17 +73,17 @@ def _plain(text: str) -> str:
 
 def _clean(text: str) -> str:
     """One layer less of what stands around the words."""
-    text = _letters(text)
     read = _FORMS["bytes"].sub(lambda one: unquote(one[0].replace("=", "%")), text)
     read = _FORMS["coded"].sub(lambda one: one[1] or chr(int(one[one.lastindex or 0], 16)), read)
     if read != text:  # its letters come first
         return read
-    text = _FORMS["fence"].sub("\n", _untagged(text))
+    text = _FORMS["fence"].sub("\n", _untagged(_letters(text)))
     text = _FORMS["link"].sub(lambda one: one[one.lastindex or 0], text)
     if _FORMS["list"].fullmatch(text):
         text = _FORMS["between"].sub(" ", text)
-    text = without_labels(text)
-    text = text.strip()
+    if _FORMS["hashed"].search(text):
+        text = _FORMS["hash"].sub("", text)
+    text = without_labels(text).strip()
     if _FORMS["cell"].fullmatch(text):
         text = text[1:-1].replace('""', '"')
     text = " ".join(_FORMS["close"].sub(", ", text).split())
@@ -126,7 +126,7 @@ def _letters(text: str) -> str:
     odd = {one for one in text if one > _LATIN and one.isalnum()}
     if odd <= _LOOKS and _FORMS["word"].search("".join(filter(str.isascii, text))):
         text = text.translate(_LOOKALIKE)
-    text = _parted(text.replace("\0", "").translate(_ALIKE))
+    text = _parted(_FORMS["dash"].sub("-", text.replace("\0", "").translate(_ALIKE)))
     text = _FORMS["control"].sub(" ", _FORMS["unseen"].sub("", text))
     return _FORMS["picture"].sub(" ", text) if _FORMS["word"].search(text) else text
 
@@ -159,6 +159,7 @@ def _parted(text: str) -> str:
 
 def _untagged(text: str) -> str:
     """Text without tags, but for what only a tag says."""
+    text = _FORMS["inline"].sub(lambda one: one[one.lastindex or 0], text)
     bare = _FORMS["command"].sub("\n", _FORMS["tag"].sub("\n", text))
     if bare == text or not says_nothing(bare):
         return bare
