@@ -10,7 +10,6 @@ grades with 5 % zeros held the truth in 63 % of cases at n = 20.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import tee
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -65,6 +64,7 @@ class Resampling(TypedDict, total=False):
 
 
 _Asked = tuple[Units, Aggregate, _Ends | None, Resampling]
+_Weighed = tuple[Units, Aggregate, _Ends]
 
 
 def mean_interval(
@@ -137,23 +137,16 @@ def intervals(
 
 
 def _together(asked: Sequence[_Asked]) -> list[_Ends]:
-    """The same of several that take the same draws, which are made once and held a part a time."""
-    weights = tee(_weights(*_draw(asked[0][0], asked[0][3])), len(asked))
-    rounds = [
-        _rounds(units, aggregate, unseen or _unseen(units, aggregate, how), how, own)
-        for (units, aggregate, unseen, how), own in zip(asked, weights, strict=True)
+    """The same of several that take the same draws, which are held a part a time."""
+    several = [
+        (units, aggregate, _unseen(units, aggregate, how) if unseen is None else unseen)
+        for units, aggregate, unseen, how in asked
     ]
-    parts = zip(*zip(*rounds, strict=True), strict=True)
-    return [_ends(*one, list(own)) for one, own in zip(asked, parts, strict=True)]
+    parts = zip(*_rounds(several, asked[0][3]), strict=True)
+    return [_ends(*one[:2], one[3], rounds) for one, rounds in zip(asked, parts, strict=True)]
 
 
-def _ends(
-    units: Units,
-    aggregate: Aggregate,
-    _unseen: _Ends | None,
-    how: Resampling,
-    rounds: Sequence[_Ends],
-) -> _Ends:
+def _ends(units: Units, aggregate: Aggregate, how: Resampling, rounds: Sequence[_Ends]) -> _Ends:
     score = aggregate(units.means[np.newaxis])[0]
     lows, highs = map(np.concatenate, zip(*rounds, strict=True))
     first, last = (_place(len(lows), share) for share in (1 - TAIL, TAIL))
@@ -178,23 +171,28 @@ def _draw(units: Units, how: Resampling) -> tuple[int, int, int]:
     return how.get("rounds", ROUNDS), len(units.sizes) + 1, how.get("seed", SEED)
 
 
-def _rounds(
-    units: Units,
-    aggregate: Aggregate,
-    unseen: _Ends,
-    how: Resampling,
-    drawn: Iterable[FloatArray] | None = None,
-) -> Iterator[_Ends]:
+def _rounds(several: Sequence[_Weighed], how: Resampling) -> Iterator[list[_Ends]]:
     """Scores (rounds, ...) of units weighted at random and one more, the worst and the best that
-    nobody has seen yet: for means Gaffke's (2005), and for shares Clopper's and Pearson's."""
-    worst, best = unseen
-    columns = np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes]).T.copy()
-    for weights in _weights(*_draw(units, how)) if drawn is None else drawn:
-        sums = _weighted_sums(columns, weights[:, 1:])
-        means = (sums[:-1] / sums[-1]).reshape(*units.sums.shape[1:], -1)
-        scores = aggregate(means.transpose(-1, *range(means.ndim - 1)))
-        share = (weights[:, 0] / weights.sum(axis=1)).reshape(-1, *(1 for _ in scores.shape[1:]))
-        yield scores + share * (worst - scores), scores + share * (best - scores)
+    nobody has seen yet: for means Gaffke's (2005), and for shares Clopper's and Pearson's.
+
+    What is drawn for one set of units serves all that are as many.
+    """
+    columns = [
+        np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes]).T.copy()
+        for units, *_ in several
+    ]
+    for weights in _weights(*_draw(several[0][0], how)):
+        unseen = weights[:, 0] / weights.sum(axis=1)
+        yield [_weighted(weights, unseen, *one) for one in zip(columns, several, strict=True)]
+
+
+def _weighted(weights: FloatArray, unseen: FloatArray, columns: FloatArray, one: _Weighed) -> _Ends:
+    units, aggregate, (worst, best) = one
+    sums = _weighted_sums(columns, weights[:, 1:])
+    means = (sums[:-1] / sums[-1]).reshape(*units.sums.shape[1:], -1)
+    scores = aggregate(means.transpose(-1, *range(means.ndim - 1)))
+    share = unseen.reshape(-1, *(1 for _ in scores.shape[1:]))
+    return scores + share * (worst - scores), scores + share * (best - scores)
 
 
 def _weighted_sums(columns: FloatArray, weights: FloatArray) -> FloatArray:
@@ -412,7 +410,8 @@ def guarded(
     least, most = (np.broadcast_to(one, means.shape)[pairs[:, 0]] for one in bounds)
     score, how = first - second, _apart((least, most), first, second)
     how["rounds"], reached = SWAPS, np.zeros(len(pairs))
-    for lows, highs in _rounds(units, difference, _unseen(units, difference, how), how):
+    weighed = (units, difference, _unseen(units, difference, how))
+    for [(lows, highs)] in _rounds([weighed], how):
         reached += np.where(score > 0, lows <= 0, highs >= 0).sum(axis=0) / SWAPS
     end = np.where(score > 0, *how["room"])
     # A failure undoes a difference only where it is worse than its opposite.
@@ -485,7 +484,8 @@ def one_sided(
     score = float(aggregate(units.means[np.newaxis])[0])
     tails, room = [], how.get("room", (value, value))
     ends = _unseen(units, aggregate, how)
-    both = map(np.concatenate, zip(*_rounds(units, aggregate, ends, how), strict=True))
+    rounds = (one for [one] in _rounds([(units, aggregate, ends)], how))
+    both = map(np.concatenate, zip(*rounds, strict=True))
     for sign, scores, end in zip((1, -1), both, room, strict=True):
         reached = (np.count_nonzero(sign * scores <= sign * value) + 1) / (len(scores) + 1)
         # How likely nobody has seen a failure, if there were so many of them.
