@@ -29,7 +29,10 @@ class Signature:
 
     def __str__(self) -> str:
         """The text form, for tables, JSON and the database; ``parse`` reads it back."""
-        return _written(self) if self else ""
+        if not self:
+            return ""
+        parts = [f"{_escape(key, ':')}:{_escape(value)}" for key, value in self.fields]
+        return "|".join([_escape(self.name), *parts, f"protocol:{self.protocol}"])
 
     def __bool__(self) -> bool:
         """False for the signature of a number that nobody made or that does not say."""
@@ -98,12 +101,6 @@ def _plain(value: str | float | bool) -> str:
         short = f"{value:g}"
         return short if float(short) == value else repr(value)
     return str(value)
-
-
-@lru_cache(maxsize=4096)
-def _written(signature: Signature) -> str:
-    parts = [f"{_escape(key, ':')}:{_escape(value)}" for key, value in signature.fields]
-    return "|".join([_escape(signature.name), *parts, f"protocol:{signature.protocol}"])
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,7 @@
 """Judges: a prompt and the parser that belongs to it, who is asked, and how the scores add up."""
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.judges.contract import Contract, JudgeInput, ReplyField, Verdict
@@ -8,18 +9,12 @@ from audiocapbench.judges.executor import judge_run, missing_judgements
 from audiocapbench.judges.judge import Judge, ModelJudge, TextJudge
 from audiocapbench.judges.registry import create_judge, create_judges, find_contract
 
-if TYPE_CHECKING:
-    from audiocapbench.judges.check import check_judge
-
 __all__ = ["Contract", "Judge", "JudgeError", "JudgeInput", "ModelJudge", "ReplyError"]
 __all__ += ["ReplyField", "TextJudge", "Verdict", "check_judge", "create_judge"]
 __all__ += ["create_judges", "find_contract", "judge_run", "missing_judgements"]
 
 
 def __getattr__(name: str) -> Any:
-    """``check_judge`` brings the statistics, which who asks has no need of before the end."""
-    if name != "check_judge":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from audiocapbench.judges import check
-
-    return check.check_judge
+    if name == "check_judge":  # brings the statistics: nothing before the first question needs it
+        return import_module(f"{__name__}.check").check_judge
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

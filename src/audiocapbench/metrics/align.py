@@ -73,10 +73,10 @@ class _Lexicon(NamedTuple):
 
 
 def _read_lexicon(corpus: Corpus) -> _Lexicon:
-    from audiocapbench.metrics.porter import stems_of
+    from audiocapbench.metrics.porter import stem
     from audiocapbench.metrics.wordnet import synonym_pairs
 
-    stems_of_words = stems_of(corpus.words)
+    stems_of_words = list(map(stem, corpus.words))
     numbers = number_things(stems_of_words)
     stems = np.array([*map(numbers.__getitem__, stems_of_words), -2, -1], dtype=np.int64)
     is_predicted = np.zeros(len(corpus.sentences.lengths), dtype=bool)

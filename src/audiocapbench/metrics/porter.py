@@ -4,7 +4,6 @@ It equals NLTK's on every string, also where a rule of NLTK's is odd; it offers 
 """
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
 from audiocapbench.metrics.shipped import read_lists
@@ -27,12 +26,6 @@ _LATER, _LAST_TWO = frozenset("eiyl"), frozenset(suffix[-2:] for suffix in _SUFF
 def stem(word: str) -> str:
     """Reduce a word to its stem, lower-cased; words of a usual length are remembered."""
     return (_stem if len(word) <= _LONGEST_REMEMBERED else _stem.__wrapped__)(word)
-
-
-def stems_of(words: Sequence[str]) -> list[str]:
-    """The stem of each word."""
-    usual = max(map(len, words), default=0) <= _LONGEST_REMEMBERED
-    return list(map(_stem if usual else stem, words))
 
 
 @lru_cache(maxsize=1 << 15)  # many runs on the same clips have mostly the same words

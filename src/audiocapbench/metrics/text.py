@@ -190,18 +190,13 @@ def _unquoted(text: str) -> str:
         return text if two else inside
     if mark == "$" == text[-1:]:
         return inside
-    for one in "\"'":
-        if len(places := _outside(one, text)) == 1:  # it has no other
-            text = text[: places[0]] + text[places[0] + 1 :]
+    for one in "\"'":  # that is no apostrophe, within a word or behind a plural
+        found = list(re.finditer(rf"(?<!\w){one}|(?<!s){one}(?!\w)|{one}\Z", text))
+        if len(found) == 1:  # it has no other
+            text = text[: found[0].start()] + text[found[0].end() :]
     for start, end in _BRACKETS.items():
         more = text.count(start) - text.count(end)
         text = (
             text.removeprefix(start) if more > 0 else text.removesuffix(end) if more < 0 else text
         )
     return text.strip()
-
-
-def _outside(mark: str, text: str) -> list[int]:
-    """Where a mark stands that is no apostrophe, within a word or behind a plural."""
-    found = re.finditer(rf"(?<!\w){mark}|(?<!s){mark}(?!\w)|{mark}\Z", text)
-    return [one.start() for one in found]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.batches import IntArray, ranges, starts_of
 
 TABLE = Path(__file__).parent / "wordnet_data"
@@ -106,19 +107,13 @@ def begins_a_word(text: str) -> bool:
 def synonym_pairs(words: Sequence[str], others: Sequence[str]) -> IntArray:
     """Distinct pairs (place in words, place in others) of synonyms, in ascending order, (n, 2)."""
     places = {other: place for place, other in enumerate(others)}
-    new = [word for word in dict.fromkeys(words) if word not in _known]
-    found: dict[str, list[str]] = {word: [] for word in new}
-    for place, name in synonyms(new) if new else ():
-        found[new[place]].append(name)
-    if len(_known) < _MOST_KNOWN:
-        _known.update(found)
-    pairs = {
-        (owner, places[name])
-        for owner, word in enumerate(words)
-        for name in found.get(word) or _known.get(word) or ()
-        if name in places
-    }
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    known = _known if len(_known) < _MOST_KNOWN else {}
+    if new := [word for word in dict.fromkeys(words) if word not in known]:
+        found = grouped((new[place], name) for place, name in synonyms(new))
+        known |= {word: found.get(word, []) for word in new}
+    pairs = ((owner, name) for owner, word in enumerate(words) for name in known[word])
+    shared = {(owner, places[name]) for owner, name in pairs if name in places}
+    return np.array(sorted(shared), dtype=np.int64).reshape(-1, 2)
 
 
 @cache

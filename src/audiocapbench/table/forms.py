@@ -101,15 +101,14 @@ class Table:
                 continue
             best = self.winners.get(look.name)
             values = [row.get(look.name, "") for row in self.rows]
-            measured = [value if isinstance(value, Measured) else None for value in values]
-            form = look.form or (".3f" if any(one is not None for one in measured) else "")
-            pairs = zip(measured, values, strict=True)
-            points = [value if one is None else one.value for one, value in pairs]
+            measured = any(isinstance(value, Measured) for value in values)
+            form = look.form or (".3f" if measured else "")
+            points = [value.value if isinstance(value, Measured) else value for value in values]
             if look.align is None and any(isinstance(value, str) and value for value in values):
                 look = replace(look, align="left")
             cells = [shown(point, form) for point in points]
             texts.append(_text_column(heading, cells, look, best))
-            spans = [None if one is None else one.interval for one in measured]
+            spans = [value.interval if isinstance(value, Measured) else None for value in values]
             if any(spans):
                 below = any(span and span[0] < 0 for span in spans)
                 between = " to " if below or form.startswith("+") else "–"
