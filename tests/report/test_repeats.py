@@ -1,5 +1,8 @@
 """Repeats of a run as one entry: the mean of answers, failures as 0, and every cost counted."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from audiocapbench.data.outcome import Status
@@ -9,6 +12,8 @@ from audiocapbench.report.leaderboard.build import build_leaderboard
 from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.table import RepeatedTable, RunTable, TableReader, labels, repeats
 from audiocapbench.store import Store
+from command import run_command
+from folders import write_folder
 from made_store import MadeRun, made_samples, put_run
 
 SAMPLES = made_samples(12)
@@ -104,3 +109,12 @@ def test_repeats_that_nobody_judged_are_named_beside_those_that_were() -> None:
     assert board.boards[0].entries[0].label == "drawn (runs 1–2)"
     [note] = board.notes
     assert note.startswith("Run 2 (drawn) has no score of gpt; 'audiocapbench score 2 --judge gpt")
+
+
+def test_the_tables_of_a_command_tell_repeats_apart(tmp_path: Path) -> None:
+    write_folder(tmp_path / "tones", 12)
+    words = ("run", "tones", "--model", "control/safe", "--model", "control/wrong")
+    assert run_command(*words, "--metrics", "rouge_l", cwd=tmp_path).returncode == 0
+    told = run_command("run", "tones", "--model", "control/safe", "--repeats", "2", cwd=tmp_path)
+    names = re.findall(r"control/\w+(?: \(run \d\))?(?=  )", told.stdout)
+    assert {*names} == {"control/safe (run 1)", "control/safe (run 3)"}

@@ -1,7 +1,7 @@
 """Runs shown and written: tables of scores, rows of single samples, the published tool's file."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from audiocapbench.scores.estimate import (
     missing_words,
 )
 from audiocapbench.scores.summary import RunSummary
-from audiocapbench.scores.table import RunTable, ScoreTable, TableReader
+from audiocapbench.scores.table import RunTable, ScoreTable, TableReader, labels
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
@@ -40,25 +40,27 @@ _JUDGE_DIGITS = 2
 def run_tables(
     summaries: Sequence[RunSummary], metrics: Sequence[str], headline: str
 ) -> list[Table]:
-    tables = []
+    tables, runs = [], [one.run for one in summaries]
+    called = dict(zip((one.id for one in runs), labels(runs), strict=True))
     grouped = len({name for one in summaries for name in one.table.categories}) > 1
     for judge in dict.fromkeys(name for one in summaries for name in one.judges):
         judged, overall = [one for one in summaries if judge in one.judges], Scorer(judge, OVERALL)
         names = dict.fromkeys(name for one in judged for name in one.judges[judge].overall)
-        tables.append(_side_by_side(judged, [Scorer(judge, name) for name in names], overall))
+        figures = [Scorer(judge, name) for name in names]
+        tables.append(_side_by_side(called, judged, figures, overall))
         scored = [one for one in judged if one.judges[judge].overall]
         if grouped and scored:
-            tables.append(_by_category(scored, overall))
+            tables.append(_by_category(called, scored, overall))
     scorers = [Scorer(name) for name in metrics_in_order(metrics)]
     first = default_scorer(dict.fromkeys(scorers, 1), 1, headline) or Scorer(headline)
     ranked_by = first.name
     if metrics:
-        tables.append(_side_by_side(summaries, [*map(Scorer, metrics)], first))
+        tables.append(_side_by_side(called, summaries, [*map(Scorer, metrics)], first))
         if grouped:
-            tables.append(_by_category(summaries, first))
+            tables.append(_by_category(called, summaries, first))
         for one in summaries:
             if one.table.aggregation is not None:
-                title = f"{one.run.model}: the groups of {one.table.aggregation.total}"
+                title = f"{called[one.run.id]}: the groups of {one.table.aggregation.total}"
                 tables += group_tables(one.table, metrics, [ranked_by], title)
     notes = []
     for one in summaries:
@@ -67,9 +69,9 @@ def run_tables(
             alpha = Coefficient(*(one.panel[name][OVERALL] for name in ("alpha", "alpha_ci")))
             agreed = "" if alpha.value is None else f", Krippendorff's alpha {alpha}"
             mean = shown(one.panel["figures"][OVERALL]["score"], f".{_JUDGE_DIGITS}f")
-            notes.append(f"{one.run.model}: the panel's mean is {mean}{agreed}")
+            notes.append(f"{called[one.run.id]}: the panel's mean is {mean}{agreed}")
     for one in summaries:
-        notes += _failures(one, ranked_by)
+        notes += [f"{called[one.run.id]}: {line}" for line in _failures(one, ranked_by)]
     signatures = [judge.signature for one in summaries for judge in one.judges.values()]
     signatures += [one.table.point(Scorer(name)).signature for name in metrics for one in summaries]
     notes += signature_notes(signatures)
@@ -101,13 +103,17 @@ def estimate_table(
 
 
 def _side_by_side(
-    summaries: Sequence[RunSummary], scorers: Sequence[Scorer], ranked_by: Scorer
+    called: Mapping[int, str],
+    summaries: Sequence[RunSummary],
+    scorers: Sequence[Scorer],
+    ranked_by: Scorer,
 ) -> Table:
     judge = ranked_by.judge
     counts, title = "scored", "Leaderboard" if judge is None else f"Judge {judge}, 0 to 10"
     rows: list[Row] = []
     for one in sorted(summaries, key=lambda one: ranked_by.sort_key(one.table.point(ranked_by))):
-        row: Row = {"model": one.run.model} | dict.fromkeys((counts, *(s.column for s in scorers)))
+        row: Row = dict.fromkeys(("model", counts, *(s.column for s in scorers)))
+        row["model"] = called[one.run.id]
         whole = one.table.point(ranked_by)
         row[counts] = f"{whole.n}/{whole.coverage.total}"
         if judge is None or one.judges[judge].overall:
@@ -126,7 +132,9 @@ def _columns(key: str, counts: str, names: Iterable[str], digits: int = 3) -> li
     return [Column(key), Column(counts, align="right"), *estimates]
 
 
-def _by_category(summaries: Sequence[RunSummary], scorer: Scorer) -> Table:
+def _by_category(
+    called: Mapping[int, str], summaries: Sequence[RunSummary], scorer: Scorer
+) -> Table:
     counts = {
         name: len(one.table.group(scorer, category(name)).samples)
         for one in summaries
@@ -134,7 +142,7 @@ def _by_category(summaries: Sequence[RunSummary], scorer: Scorer) -> Table:
     }
     rows: list[Row] = []
     for one in sorted(summaries, key=lambda one: scorer.sort_key(one.table.point(scorer))):
-        rows.append({"model": one.run.model} | {f"in {name}": None for name in counts})
+        rows.append({"model": called[one.run.id]} | {f"in {name}": None for name in counts})
         for name in one.table.categories:
             rows[-1][f"in {name}"] = one.table.point(scorer, category(name)).value
     form = f".{scorer.digits}f"
@@ -212,7 +220,7 @@ def _failures(one: RunSummary, metric: str) -> list[str]:
             lines.append(missing + _bounds(OVERALL, estimate, _JUDGE_DIGITS))
         if judge.failure is not None:
             lines.append(judge.failure)
-    return [f"{one.run.model}: {line}" for line in lines]
+    return lines
 
 
 def _bounds(name: str, estimate: Estimate, digits: int) -> str:
