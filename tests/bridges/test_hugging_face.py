@@ -136,7 +136,7 @@ def test_clips_that_are_gone_or_changed_are_counted_and_left_out(
     for path in clips:
         path.write_bytes(b"changed")
     done = run_command("export", "2", "--to", "hf", "--out", "run", cwd=moved)
-    assert "3 clips are not on this disk as they were" in " ".join(done.stdout.split())
+    assert "without 3 clips not on this disk as before" in " ".join(done.stdout.split())
     assert [one for one in load(moved / "run")["audio"] if one is not None] == []
 
 

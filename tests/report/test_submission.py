@@ -112,6 +112,11 @@ def test_a_run_that_was_not_asked_about_all_is_no_submission(store: Store) -> No
     store.catalog.note_race([raced.id], JUDGE, {"statement": "It is best on these clips."})
     with pytest.raises(ReportError, match=f"not judged on all samples, .* score 2 --judge {JUDGE}"):
         list(make_submissions(store, raced.id))
+    early = {"rouge_l": dict(list(scores["rouge_l"].items())[:7])}
+    late = put_run(store, MadeRun("made/late", early), samples)
+    does = f"'audiocapbench score {late.id} --metrics rouge_l.*' scores them"
+    with pytest.raises(ReportError, match=f"answers that came after it was scored; {does}"):
+        list(make_submissions(store, late.id))
 
 
 def no_answer(document: Document) -> None:

@@ -72,7 +72,7 @@ def report(
         say("The sound is linked, not inside: the page would have more than 25 MB, and no mail.")
         say("--audio embed puts it in all the same.")
     if written.unheard:
-        say(f"{written.unheard:,} clips cannot be played; the page says why beside each.")
+        say(f"{counted(written.unheard, 'clip')} cannot be played; the page says why beside each.")
 
 
 @options.command(app.command)
@@ -225,14 +225,15 @@ def submission(
         judgements: Add what judges said of each answer; without, their scores are claims.
     """
     from audiocapbench.report.site.submission import make_submissions
+    from audiocapbench.scores.estimate import counted
 
     about = {"model": name, "by": by, "link": link, "licence": licence, "weights": weights}
     with options.open_store(store) as opened:
         [sent] = make_submissions(opened, run, judgements=judgements, **about)
     out.parent.mkdir(parents=True, exist_ok=True)
     size = write_file(out, sent.model_dump_json())
-    dataset = f"dataset {sent.dataset[:12]}"
-    show_lines(f"{out}: {sent.model}, {len(sent.samples):,} samples, {dataset}, {size:,} bytes")
+    facts = f"{counted(len(sent.samples), 'sample')}, dataset {sent.dataset[:12]}, {size:,} bytes"
+    show_lines(f"{out}: {sent.model}, {facts}")
 
 
 @options.command(site_app.callback)
@@ -374,6 +375,7 @@ def export(
     from audiocapbench.credentials import credential
     from audiocapbench.data.build.hub import Hub
     from audiocapbench.report.runs import export_result
+    from audiocapbench.scores.estimate import counted
     from audiocapbench.scores.table import TableReader
 
     if to == "hf" and not (judge is None and metrics is None):
@@ -391,8 +393,9 @@ def export(
             return
         table = TableReader(opened).read(opened.run(run))
         lost = write_dataset(table, out)
-    gone = f"; {lost:,} clips are not on this disk as they were" if lost else ""
-    show_lines(f"Run {run} with {len(table.samples):,} samples was written to {out}{gone}.")
+    gone = f"; without {counted(lost, 'clip')} not on this disk as before" if lost else ""
+    samples = counted(len(table.samples), "sample")
+    show_lines(f"Run {run} with {samples} was written to {out}{gone}.")
     if push is not None:
         title = f"{table.run.model} on {table.run.benchmark}"
         show_lines(f"It is at {Hub().upload(push, out, FILES, title)}.")

@@ -151,13 +151,16 @@ def _line(store: "Store", number: int) -> "RunLine":
 
 
 def _loss(store: "Store", number: int) -> str:
+    from audiocapbench.scores.estimate import counted
+
     line = _line(store, number)
     judges = [one for one in store.catalog.scorers([number]) if one.is_judge]
     costs = [one for one in (line.cost_usd, *(one.cost_usd for one in judges)) if one is not None]
     judged = sum(one.count for one in judges)
-    lost = f"{line.asked:,} answers, {judged:,} judgements, {dollars(sum(costs))} that they cost"
+    lost = f"{counted(line.asked, 'answer')}, {counted(judged, 'judgement')}"
+    lost += f", {dollars(sum(costs))} that they cost"
     if waiting := store.batches.count_out(number):
-        lost += f", and {waiting:,} answers that batches will bring"
+        lost += f", and {counted(waiting, 'answer')} that batches will bring"
     named = f" {line.name!r}" if line.name else ""
     return f"Run {number}{named} ({line.model} on {line.benchmark}) will be lost: {lost}."
 

@@ -187,23 +187,24 @@ def why_unscored(table: RunTable, scorer: Scorer | None) -> str:
         return f"{who} has no answer that could be scored; 'audiocapbench run{where}' asks again."
     if scorer is None:
         return f"{who} has no scores; 'audiocapbench score {run.id}{where}' adds some."
-    does = _scoring(table, scorer)
+    does = scoring(table, scorer)
     if scorer.dimension is not None and scorer.name in table.judgements:
         return f"{who}: {summarise_judge(table, scorer.name).failure}; {does} asks again."
     return f"{who} has no score of {scorer.name}; {does} adds it."
 
 
-def _scoring(table: RunTable, scorer: Scorer) -> str:
-    option = "--judge" if scorer.dimension is not None else "--metrics"
-    words = f"score {table.run.id} {option} {quote(scorer.name)}{table.store_option}"
-    return f"'audiocapbench {words}'"
+def scoring(table: RunTable, *scorers: Scorer) -> str:
+    """The command that scores a run by metrics, or by a judge."""
+    option = "--metrics" if scorers[0].dimension is None else "--judge"
+    names = quote(",".join(one.name for one in scorers))
+    return f"'audiocapbench score {table.run.id} {option} {names}{table.store_option}'"
 
 
 def why_lacking(table: RunTable, scorer: Scorer) -> str:
     """Why samples of a run have no score of this kind, and what to do if it is not known yet."""
     missing = table.point(scorer).missing
     is_old = Missing.NOT_JUDGED in missing and not table.raced and scorer.dimension is None
-    return missing_words(missing) + (f"; {_scoring(table, scorer)} scores them" if is_old else "")
+    return missing_words(missing) + (f"; {scoring(table, scorer)} scores them" if is_old else "")
 
 
 def summarise_judge(table: RunTable, judge: str) -> JudgeSummary:

@@ -21,6 +21,7 @@ from audiocapbench.meta.scorers.scorer import (
 )
 from audiocapbench.metrics import clap
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.scores.estimate import counted
 
 _Count = Annotated[int, Field(ge=1, le=1_000)]
 _Seconds = Annotated[float, Field(gt=0, le=3600)]
@@ -82,7 +83,7 @@ class ClapScorer(PointwiseScorer):
         if self.missing:
             data["missing_clips"] = dict(self.missing)
             example = next(iter(self.missing.values()))
-            notes.append(f"{len(self.missing):,} clips were not heard: {example}")
+            notes.append(f"{counted(len(self.missing), 'clip')} not heard: {example}")
         return self.latest._replace(notes=tuple(notes), data=data or None, failed=len(self.missing))
 
     def _by_seed(self, pairs: Pairs) -> FloatArray:

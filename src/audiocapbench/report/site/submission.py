@@ -31,7 +31,8 @@ from audiocapbench.judges.executor import judgements_of
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
 from audiocapbench.report.page.report_data import ReportData, gather
-from audiocapbench.scores.estimate import Scorer
+from audiocapbench.scores.estimate import Missing, Scorer
+from audiocapbench.scores.summary import scoring
 from audiocapbench.scores.table import RunTable, TableReader
 from audiocapbench.signature import Signature
 from audiocapbench.store import Dataset, Run, RunSpec, Store
@@ -219,6 +220,10 @@ def _content(store: Store, table: RunTable, *, judgements: bool) -> dict[str, An
         rest = f"run {run.benchmark} --model {run.model}" if left else f"score {run.id}{judges}"
         why = f"run {run.id} was not {part} samples, which a site cannot know"
         raise ReportError(f"{why}; 'audiocapbench {rest}{store.option}' does the rest")
+    metrics = [one for one in data.scorers if one.dimension is None]
+    if old := [one for one in metrics if Missing.NOT_JUDGED in table.point(one).missing]:
+        why = f"run {run.id} has answers that came after it was scored"
+        raise ReportError(f"{why}; {scoring(table, *old)} scores them")
     verdicts = [one for own in table.judgements.values() for one in own] if judgements else []
     answers = [one for key in run.sample_ids if (one := table.outcomes.get(key)) is not None]
     return {name: getattr(run, name) for name in ("model", "benchmark", "contract")} | {
