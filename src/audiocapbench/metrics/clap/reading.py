@@ -50,26 +50,20 @@ class ReadClip(NamedTuple):
 
 
 class _Firsts:
-    """Where in a list some bytes stand first, as far as those who read side by side have told.
+    """What the clips of a list are, as far as those who read side by side have told each other.
 
-    It is memory of threads and processes alike; where two write at once, a clip is decoded twice.
+    It is memory of threads and processes alike; who is not told in time decodes a clip again.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._places = {path: len(paths) - back for back, path in enumerate(reversed(paths))}
-        cell = np.dtype([("digest", "V32"), ("place", "<i8")])
-        self._table = np.frombuffer(mmap.mmap(-1, (2 * len(paths) + 1) * cell.itemsize), cell)
+        self._places = {path: place for place, path in reversed([*enumerate(paths)])}
+        self._hashes = np.frombuffer(mmap.mmap(-1, 8 * (len(paths) + 1)), np.uint64)
 
     def is_again(self, path: Path, content: str) -> bool:
         """Whether an earlier clip of the list has these bytes: that one is decoded."""
-        digest, place = bytes.fromhex(content), self._places[path]
-        at = int(content[:15], 16) % len(self._table)
-        while self._table[at]["place"] and self._table[at]["digest"].tobytes() != digest:
-            at = (at + 1) % len(self._table)
-        if 0 < self._table[at]["place"] < place:
-            return True
-        self._table[at] = (digest, place)
-        return False
+        place, own = self._places[path], int(content[:16], 16)
+        self._hashes[place] = own
+        return bool((self._hashes[:place] == own).any())
 
 
 @dataclass(frozen=True, slots=True)
