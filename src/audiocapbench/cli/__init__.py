@@ -14,10 +14,6 @@ _FEW, _USUAL = (1_000_000, 50, 100), gc.get_threshold()
 """How often cycles are looked for: neither imports nor half a million captions make any."""
 
 
-def collect_rarely() -> None:
-    gc.set_threshold(*_FEW)
-
-
 def collect_as_usual() -> None:
     """What asks or serves makes cycles, and they hold audio; what is there at first has none."""
     if gc.get_threshold() == _FEW:
@@ -26,7 +22,7 @@ def collect_as_usual() -> None:
 
 
 def main() -> None:
-    collect_rarely()
+    gc.set_threshold(*_FEW)
     # httpx would bring a command of its own, with click and pygments.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     # What other packages bring for pydantic is looked for in each of them, and nobody has any.

@@ -1,5 +1,6 @@
 """The terminal as the host of plans: costs are agreed to, bars show how they go, ends are said."""
 
+import gc
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache, partial
@@ -15,7 +16,7 @@ from rich.text import Text
 from audiocapbench.benchmarks.benchmark import TRIAL
 from audiocapbench.benchmarks.registry import FILE, list_benchmarks, takes_argument
 from audiocapbench.benchmarks.traits import base_name
-from audiocapbench.cli import collect_as_usual, collect_rarely
+from audiocapbench.cli import collect_as_usual
 from audiocapbench.cli.app import INTERRUPTED
 from audiocapbench.cli.console import ask, print_json, say, show, stderr
 from audiocapbench.data.outcome import SCORED, Outcome, Status
@@ -152,14 +153,13 @@ def _load_ahead(metrics: tuple[str, ...]) -> None:
     """Load beside the asking, which is mostly waiting, what the scores will need."""
 
     def load() -> None:
-        collect_rarely()
         with suppress(Exception):  # whoever needs it will say what is wrong
             for name in ("scipy.special", "audiocapbench.report.runs"):
                 import_module(name)
             for metric in (METRICS[name] for name in metrics if name in METRICS):
                 if metric.prepare is None and not metric.hears:  # that is done before the asking
                     metric.compute(["a"], [["a"]])
-        collect_as_usual()
+        gc.freeze()  # none of it is garbage that is worth being looked for again and again
 
     Thread(target=load, name="imports", daemon=True).start()
 
