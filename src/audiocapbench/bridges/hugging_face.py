@@ -3,10 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from audiocapbench.data import Clip
 from audiocapbench.data.build.hub import hub_library
 from audiocapbench.data.problems import os_errors
 from audiocapbench.errors import AudioError, ReportError
@@ -60,20 +60,13 @@ def _write_answers(table: RunTable, path: Path) -> int:
             part = []
             for place in range(start, min(start + _AT_A_TIME, len(rows))):
                 sample, row = table.samples[place], rows[place]
-                content = _content(sample.clip)
-                lost += content is None
-                sound = content and {"bytes": content, "path": Path(row["file_name"]).name}
+                sound = None
+                with suppress(AudioError):
+                    sound = {"bytes": sample.clip.read(), "path": Path(row["file_name"]).name}
+                lost += sound is None
                 part.append(row | {"audio": sound})
             writer.write_table(pyarrow.Table.from_pylist(part, features.arrow_schema))
     return lost
-
-
-def _content(clip: Clip) -> bytes | None:
-    """The bytes of a clip; nothing where it is not there, or not what it was."""
-    try:
-        return clip.read()
-    except AudioError:
-        return None
 
 
 def _card(table: RunTable, records: Sequence[Any], lost: int) -> str:

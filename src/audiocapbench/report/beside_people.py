@@ -83,11 +83,7 @@ def beside_people(store: Store, project: str) -> Table:
 
 def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardResult:
     """Boards with how often people prefer each model, and how far that goes with the score."""
-    try:
-        ranked = strengths(votes)
-    except ValueError as error:
-        raise ReportError(f"votes cannot rank the models: {error}") from None
-    boards = []
+    ranked, boards = strengths(votes), []
     for board in found.boards:
         models, own = Counter(one.run.model for one in board.entries), dict[int, Any]()
         both = list[tuple[float, float]]()

@@ -224,8 +224,8 @@ def _model_wins(votes: Sequence[Vote]) -> list[Table]:
     for own in [*by_pair.values(), *([votes] if len(by_pair) > 1 else [])]:
         try:
             found = strengths(own)
-        except ValueError as error:
-            notes.append(f"Without ranks: {error}.")
+        except ReportError as error:
+            notes.append(f"{error}.")
             continue
         if own is votes:
             notes += found.notes

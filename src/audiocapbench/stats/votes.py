@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from audiocapbench.errors import ReportError
 from audiocapbench.stats.correlation import (
     FEWEST_PAIRS,
     Coefficient,
@@ -21,6 +22,7 @@ from audiocapbench.stats.predicted import FEWEST_PEOPLE
 from audiocapbench.stats.units import FloatArray, Interval, student, units_of
 
 _STEPS, _NO_TIES, _MOST_NAMED = 100, -50.0, 5
+_UNRANKED = "votes cannot rank the models"
 _PRIOR = 1 / 9  # of strengths in log odds, where votes alone would let one grow without end
 
 
@@ -69,7 +71,7 @@ class RankAgreement(NamedTuple):
 
 
 def strengths(votes: Sequence[Vote]) -> Strengths:
-    """Rank models by votes; ValueError says who cannot be ranked together."""
+    """Rank models by votes; ReportError says who cannot be ranked together."""
     from scipy.sparse.csgraph import connected_components
     from scipy.special import expit, logit, stdtr
 
@@ -78,14 +80,15 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     first, second = np.array([(at[one.first], at[one.second]) for one in votes], int).T
     said = np.array([one.preferred for one in votes], float)
     if not said.any():
-        raise ValueError("nobody preferred a model to another: there is nothing to rank by")
+        raise ReportError(f"{_UNRANKED}: nobody preferred a model to another")
     held = np.zeros((count, count))
     held[first[said >= 0], second[said >= 0]] = held[second[said <= 0], first[said <= 0]] = 1
     parts, part = connected_components(held, connection="weak")
     if parts > 1:
         groups = [", ".join(names[part == one][:_MOST_NAMED]) for one in range(parts)]
         named = " with ".join(groups[:_MOST_NAMED])
-        raise ValueError(f"no vote links {named}; rank them apart, or ask for some that do")
+        why = f"no vote links {named}; rank them apart, or ask for some that do"
+        raise ReportError(f"{_UNRANKED}: {why}")
     parts, part = connected_components(held, connection="strong")
     unit = np.eye(count, count + 1)
     values, inverse, scores = _fit(unit[first] - unit[second], said, _PRIOR * (parts > 1))

@@ -150,10 +150,7 @@ def _add_people(board: BoardDocument, names: dict[str, str], votes: Sequence[Vot
     votes = [one for one in votes if all(models.count(name) == 1 for name in one[:2])]
     if not votes:
         return False
-    try:
-        found = strengths(votes)
-    except ValueError as error:
-        raise ReportError(f"votes cannot rank the models: {error}") from None
+    found = strengths(votes)
     ranks = dict(zip(found.models, found.ranks, strict=True))
     cells: list[Cell | None] = []
     places: list[Placement] = []
