@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from audiocapbench import audio
 from audiocapbench.data import Sample
 from audiocapbench.errors import ReportError
 from audiocapbench.files import digest, write_file
@@ -94,7 +93,7 @@ def _share(
         if free and clip.sha256 in wanted and kind in MEDIA_TYPES:
             path = out / _CLIPS / f"{clip.sha256}{kind}"
             path.parent.mkdir(exist_ok=True)
-            write_file(path, audio.read_bytes(clip.path, MOST_EMBEDDED))
+            write_file(path, clip.read(MOST_EMBEDDED))
             clips[clip.sha256] = replace(clip, path=path)
     return sounds_of(clips.values(), "link", out / _PAGES / _INDEX)
 
