@@ -9,15 +9,7 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.benchmarks.corpora import without_null
-from audiocapbench.benchmarks.mecat.groups import (
-    CAPTION,
-    GROUPS,
-    PARTS,
-    QA,
-    QA_CATEGORIES,
-    TRAITS,
-    subtask_of,
-)
+from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Sample
 from audiocapbench.data.predictions import Asked, PredictionFile, read_predictions
@@ -113,10 +105,9 @@ def read_scored(
 def _mecat_run(number: int, store: Store) -> tuple[Run, str]:
     run = store.run(number)
     benchmark = base_name(run.benchmark)
-    if benchmark not in TRAITS:
-        raise ReportError(
-            f"run {number} is of {run.benchmark}; these analyses are of {CAPTION} and {QA}"
-        )
+    if benchmark not in mecat.TRAITS:
+        known = f"{mecat.CAPTION} and {mecat.QA}"
+        raise ReportError(f"run {number} is of {run.benchmark}; these analyses are of {known}")
     return run, benchmark
 
 
@@ -124,7 +115,7 @@ def group_scores(table: ScoreTable, name: ScorerName) -> dict[str, GroupScore]:
     whole = Scorer(str(name))
     sides = (ScorerName(f"date_{part}", name.options) for part in (SIMILARITY, "discriminability"))
     parts = [Scorer(str(one)) for one in sides]
-    order = [one for one in (*GROUPS, *QA_CATEGORIES) if one in table.categories]
+    order = [one for one in (*mecat.GROUPS, *mecat.QA_CATEGORIES) if one in table.categories]
     groups = {}
     for group in dict.fromkeys([*order, *table.categories]):
         key = category(group)
@@ -165,7 +156,7 @@ def answers_of_run(number: int, store: Store) -> AnswerSet:
 
 
 def answers_of_files(
-    files: Sequence[str], items: Sequence[Sample], benchmark: str = CAPTION
+    files: Sequence[str], items: Sequence[Sample], benchmark: str = mecat.CAPTION
 ) -> list[AnswerSet]:
     """The answers of each model that prediction files come from, as ``score`` takes them.
 
@@ -173,7 +164,7 @@ def answers_of_files(
     are one model together.
     """
     together: dict[object, dict[str, PredictionFile]] = {frozenset(): {}}
-    parts = PARTS.get(base_name(benchmark), ())
+    parts = mecat.PARTS.get(base_name(benchmark), ())
     for text in dict.fromkeys(files):
         source = PredictionFile.named(text, parts)
         stem = source.path.stem.lower() if text == str(source.path) else ""
@@ -230,7 +221,7 @@ def stability_report(
         raise ReportError(f"{metric}: only date[encoder=…,variant=…] is resampled")
     if rounds < 2 or not percents or not all(0 < percent <= 100 for percent in percents):
         raise ReportError("stability needs two rounds at least, and sizes above 0 and up to 100")
-    known = QA_CATEGORIES if given.benchmark == QA else GROUPS
+    known = mecat.QA_CATEGORIES if given.benchmark == mecat.QA else mecat.GROUPS
     for group in groups:
         check_known("group", group, known, ReportError)
     every = grouped((one.category, one) for one in given.samples)
@@ -250,7 +241,7 @@ def stability_report(
             [given.texts[one.id] for one in own],
             [one.references for one in own],
             variant=name.options.get("variant", "code"),
-            subtask="qa" if given.benchmark == QA else subtask_of(group),
+            subtask="qa" if given.benchmark == mecat.QA else mecat.subtask_of(group),
             encoder=encoder,
         )
         sizes = [max(_FEWEST, round(percent * len(own) / 100)) for percent in percents]

@@ -5,20 +5,14 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from audiocapbench.benchmarks.mecat.groups import (
-    DOMAINS,
-    GROUPS,
-    QA_CATEGORIES,
-    corpus_of,
-    subtask_of,
-)
+from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.files import read_lists
 
 CAPTION_DATE, QA_DATE, SPEECH_SPLIT = "2", "3", "J.1"
 CAPTION_SIMILARITY, QA_SIMILARITY, WEIGHTED = "K.1", "K.2", "F.4"
 TOTAL = "score"
 
-QUESTIONS = 5 * sum(DOMAINS.values())
+QUESTIONS = 5 * sum(mecat.DOMAINS.values())
 """Questions of the published test set; how many of each category is not printed."""
 
 
@@ -27,13 +21,15 @@ def published_sizes(groups: Collection[str], asked: Mapping[str, int]) -> dict[s
 
     Of categories of questions it is the most that there can be: any question that was not asked.
     """
-    unasked = max(0, QUESTIONS - sum(asked.get(one, 0) for one in QA_CATEGORIES))
+    unasked = max(0, QUESTIONS - sum(asked.get(one, 0) for one in mecat.QA_CATEGORIES))
 
     def size(group: str) -> int:
-        if group not in GROUPS:
+        if group not in mecat.GROUPS:
             return asked.get(group, 0) + unasked
-        own = (one for one in DOMAINS if corpus_of(subtask_of(group), one) == group)
-        return max(asked.get(group, 0), sum(DOMAINS[one] for one in own))
+        own = (
+            one for one in mecat.DOMAINS if mecat.corpus_of(mecat.subtask_of(group), one) == group
+        )
+        return max(asked.get(group, 0), sum(mecat.DOMAINS[one] for one in own))
 
     return {group: size(group) for group in groups}
 
@@ -41,7 +37,7 @@ def published_sizes(groups: Collection[str], asked: Mapping[str, int]) -> dict[s
 def published_count(groups: Collection[str], asked: Mapping[str, int]) -> int:
     """How many samples of these groups together a published model answered."""
     whole = sum(published_sizes(groups, asked).values())
-    return whole if set(groups) <= set(GROUPS) else max(QUESTIONS, sum(asked.values()))
+    return whole if set(groups) <= set(mecat.GROUPS) else max(QUESTIONS, sum(asked.values()))
 
 
 @cache

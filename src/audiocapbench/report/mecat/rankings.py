@@ -5,17 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from audiocapbench.benchmarks.mecat.groups import (
-    CAPTION,
-    CONTENTS,
-    GROUPS,
-    ORIGINAL,
-    QA,
-    QA_CATEGORIES,
-    WEIGHTINGS,
-    score_cap,
-    score_qa,
-)
+from audiocapbench.benchmarks.mecat import groups as mecat
 from audiocapbench.errors import ReportError, check_known
 from audiocapbench.metrics.date.metric import aggregate_date
 from audiocapbench.metrics.result import FloatArray
@@ -70,11 +60,11 @@ def standings_report(
     The total of a published model is the printed one; where that is a misprint, its note says so.
     Where no model is given, ``benchmark`` says whose published models are shown.
     """
-    asked, benchmark = benchmark, _one_benchmark(scored) or benchmark or CAPTION
+    asked, benchmark = benchmark, _one_benchmark(scored) or benchmark or mecat.CAPTION
     if benchmark != (asked or benchmark):
         raise ReportError(f"{scored[0].name} is scored on {benchmark}, not on {asked}")
-    add_up = score_cap if benchmark == CAPTION else score_qa
-    number = _TABLES[by][0 if benchmark == CAPTION else 1]
+    add_up = mecat.score_cap if benchmark == mecat.CAPTION else mecat.score_qa
+    number = _TABLES[by][0 if benchmark == mecat.CAPTION else 1]
     table = paper.published().tables[number]
     parts = [group for group in next(iter(table.values())) if group != TOTAL]
 
@@ -113,19 +103,23 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
 
     Totals of published models are of their groups: the paper prints only one, with one digit.
     """
-    if _one_benchmark(scored) not in (None, CAPTION):
-        raise ReportError(f"only {CAPTION} has weightings; Score_QA counts its categories alike")
+    if _one_benchmark(scored) not in (None, mecat.CAPTION):
+        raise ReportError(
+            f"only {mecat.CAPTION} has weightings; Score_QA counts its categories alike"
+        )
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
         dates = _dates_of(one)
-        return {name: score_cap(dates, name) for name in WEIGHTINGS}, _lacking(dates, GROUPS)
+        return {name: mecat.score_cap(dates, name) for name in mecat.WEIGHTINGS}, _lacking(
+            dates, mecat.GROUPS
+        )
 
     printed = {
-        model: {name: score_cap(row, name) for name in WEIGHTINGS}
+        model: {name: mecat.score_cap(row, name) for name in mecat.WEIGHTINGS}
         for model, row in paper.published().tables[paper.CAPTION_DATE].items()
         if published
     }
-    models = _ranked(scored, figures, printed, paper.CAPTION_DATE, ORIGINAL, GROUPS)
+    models = _ranked(scored, figures, printed, paper.CAPTION_DATE, mecat.ORIGINAL, mecat.GROUPS)
     notes = [*([_source(), NOTES["tau"]] if published else ()), *_notes_of(models)]
     taus = _taus(models, published=published)
     agreement = [
@@ -135,12 +129,12 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     ]
     columns = {
         name: f"{name} {':'.join(f'{share:g}' for share in shares)}"
-        for name, shares in WEIGHTINGS.items()
+        for name, shares in mecat.WEIGHTINGS.items()
     }
     title = "Score_Cap (DATE %) with speech : music : sound weighted in three ways"
     about = [(one, _of(one, _ABOUT)) for one in models]
     document = {
-        "weightings": {name: list(shares) for name, shares in WEIGHTINGS.items()},
+        "weightings": {name: list(shares) for name, shares in mecat.WEIGHTINGS.items()},
         "models": [own | {"scores": one["figures"]} | _of(one, _RANKS) for one, own in about],
         "kendall_tau": taus,
         "notes": notes,
@@ -148,7 +142,7 @@ def weight_report(scored: Sequence[ScoredAnswers], *, published: bool = True) ->
     records = [
         own | {"weighting": name, "score": one["figures"][name], "rank": one["ranks"][name]}
         for one, own in about
-        for name in WEIGHTINGS
+        for name in mecat.WEIGHTINGS
     ]
     table = _ranks_table(title, models, columns, 2, (*agreement, *notes))
     return Findings([table], document, records)
@@ -158,7 +152,7 @@ def split_report(
     scored: Sequence[ScoredAnswers], group: str = _PRINTED_GROUP, *, published: bool = True
 ) -> Findings:
     """The two sides of DATE on one group, as table J.1 of the paper splits them."""
-    known = QA_CATEGORIES if _one_benchmark(scored) == QA else GROUPS
+    known = mecat.QA_CATEGORIES if _one_benchmark(scored) == mecat.QA else mecat.GROUPS
     check_known("group", group, known, ReportError)
 
     def figures(one: ScoredAnswers) -> tuple[Figures, str]:
@@ -338,7 +332,7 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
         sets["as table F.4 prints them"] = list(paper.published().tables[paper.WEIGHTED].values())
     taus = []
     for words, own in sets.items():
-        for one, two in combinations(WEIGHTINGS, 2):
+        for one, two in combinations(mecat.WEIGHTINGS, 2):
             tau = kendall(*(np.array([row[name] for row in own], float) for name in (one, two)))
             pair = {"of": words, "first": one, "second": two}
             taus.append(pair | {"models": len(own), "tau": tau})
@@ -346,13 +340,13 @@ def _taus(models: Sequence[Row], *, published: bool) -> list[Row]:
 
 
 def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> Findings:
-    if _one_benchmark(scored) not in (None, CAPTION):
-        raise ReportError(f"only {CAPTION} has pure and mixed groups")
+    if _one_benchmark(scored) not in (None, mecat.CAPTION):
+        raise ReportError(f"only {mecat.CAPTION} has pure and mixed groups")
     drops: list[Row] = []
     tables: list[Table] = []
     notes = [NOTES["mixed"], *([_source()] if published else ())]
     printed = paper.published().tables[paper.CAPTION_DATE] if published else {}
-    for content in CONTENTS:
+    for content in mecat.CONTENTS:
         names = f"pure_{content}", f"mixed_{content}"
         size = paper.published_count(names, {})
         whole = {"n": size, "asked": size, "comparable": True, "note": ""}
@@ -382,7 +376,7 @@ def drop_report(scored: Sequence[ScoredAnswers], *, published: bool = True) -> F
             row["mixed_without_null"] = row["without_null"]
         rows.sort(key=lambda one: -one["mixed"] * one["n"] / one["asked"])
         drops += rows
-        below = [*notes, *_notes_of(drops)] if content == CONTENTS[-1] else []
+        below = [*notes, *_notes_of(drops)] if content == mecat.CONTENTS[-1] else []
         title = f"DATE (%) on pure and on mixed clips: {content}"
         tables.append(Table(title, rows, _DROPS, list(dict.fromkeys(below))))
     if not drops:
