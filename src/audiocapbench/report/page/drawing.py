@@ -102,7 +102,7 @@ def draw_bars(
         parts += _bar(bar, scale, _ROW * index, shown, colours.index(bar.provider) % COLOURS)
     if line is not None:
         x = scale.at(line[0])
-        parts.append(f'<line class="constant" x1="{x}%" x2="{x}%" y1="0" y2="{bottom + 20}"/>')
+        parts.append(_line("constant", x, x, 0, bottom + 20))
         parts.append(text(line[1], f"{x}%", bottom + 34, "none", "middle"))
     return Drawing("".join(parts), bottom + _AXIS + (18 if line else 0))
 
@@ -127,13 +127,13 @@ def draw_histogram(values: FloatArray, bins: FloatArray, unit: str) -> Drawing:
         size = f'x="{x}%" y="{base - height}" width="{width}%" height="{height}"'
         title = f"<title>{low:.0f} to {high:.0f} {unit}: {count}</title>"
         parts.append(f'<rect class="c0" {size}>{title}</rect>')
-    parts.append(f'<line class="axis" x1="0" x2="100%" y1="{base}" y2="{base}"/>')
+    parts.append(_line("axis", 0, 100, base, base))
     for tick in (index * scale.step for index in range(int(scale.high / scale.step) + 1)):
         x = scale.at(tick)
         anchor = "start" if tick == 0 else "end" if x > 92 else "middle"
         parts.append(text(f"{tick:g}", f"{x}%", base + 15, "tick", anchor))
     mean = min(scale.at(min(average, scale.high)), 100.0)
-    parts.append(f'<line class="mean" x1="{mean}%" x2="{mean}%" y1="{_TITLE}" y2="{base}"/>')
+    parts.append(_line("mean", mean, mean, _TITLE, base))
     anchor = "start" if mean < 35 else "end" if mean > 65 else "middle"
     words = f"mean {average:.{1 if average < 100 else 0}f} {unit}"
     parts.append(text(words, f"{mean}%", _TITLE - 7, "value", anchor))
@@ -160,7 +160,7 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float)
     parts = _grid(across, _TOP, _BOTTOM)
     for tick in up.ticks:
         y = up.at(tick)
-        parts.append(f'<line class="grid" x1="{_LEFT}%" x2="{_RIGHT}%" y1="{y}" y2="{y}"/>')
+        parts.append(_line("grid", _LEFT, _RIGHT, y, y))
         parts.append(text(f"{tick:g}", f"{_LEFT - 1}%", y + 4, "tick", "end"))
     parts.append(text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
     parts.append(text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
@@ -170,11 +170,8 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float)
         shape = providers.index(one.provider) % COLOURS
         left, right = map(across.at, one.accuracy.ends)
         low, high = map(up.at, one.hallucination.ends)
-        for ends in (
-            f'x1="{left}%" x2="{right}%" y1="{y}" y2="{y}"',
-            f'x1="{x}%" x2="{x}%" y1="{high}" y2="{low}"',
-        ):
-            parts.append(f'<line class="spread s{shape}" {ends}/>')
+        parts.append(_line(f"spread s{shape}", left, right, y, y))
+        parts.append(_line(f"spread s{shape}", x, x, high, low))
         mark = f'<path d="{SHAPES[shape % len(SHAPES)]}" class="mark c{shape}"/>'
         title = f"<title>{escape(escape_controls(one.label))}</title>"
         number = text(f"{at + 1}", f"{dx:g}", dy + 4, "name", "middle")
@@ -189,14 +186,13 @@ def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell]) -> Draw
     scale = _around([Cell(value=0.0), *every], 2.0, _RIGHT)
     bottom, zero = _ROW * len(rows), scale.at(0.0)
     parts = _grid(scale, 0, bottom)
-    parts.append(f'<line class="axis" x1="{zero}%" x2="{zero}%" y1="0" y2="{bottom}"/>')
+    parts.append(_line("axis", zero, zero, 0, bottom))
     for index, (label, cell) in enumerate(rows):
         y, score = _ROW * index, scale.at(cell.value)
         parts.append(text(f"{cut(label)}: {cell.value:+.2f}", "0", y + 13, "name", "start"))
         if cell.interval is not None:
             low, high = map(scale.at, cell.interval)
-            ends = f'x1="{low}%" x2="{high}%"'
-            parts.append(f'<line class="interval" {ends} y1="{y + 25}" y2="{y + 25}"/>')
+            parts.append(_line("interval", low, high, y + 25, y + 25))
         parts.append(f'<circle class="c0 mark" cx="{score}%" cy="{y + 25}" r="4"/>')
     return Drawing("".join(parts), bottom + _AXIS)
 
@@ -206,8 +202,7 @@ def draw_curves(groups: Mapping[str, FloatArray]) -> Drawing:
     low, high = float(every.min()), float(every.max())
     across = _around([Cell(value=low, interval=(low, high))], 0, 100)
     shares = np.linspace(0, 1, 101)
-    parts = [f'<line class="axis" x1="0" x2="100%" y1="{_CURVES}" y2="{_CURVES}"/>']
-    parts += _grid(across, 0, _CURVES)
+    parts = [_line("axis", 0, 100, _CURVES, _CURVES), *_grid(across, 0, _CURVES)]
     for number, values in enumerate(groups.values()):
         places = [across.at(float(value)) for value in np.quantile(values, shares)]
         points = " ".join(f"{x},{100 - 100 * y:.0f}" for x, y in zip(places, shares, strict=True))
@@ -237,7 +232,7 @@ def _grid(scale: _Scale, top: float, bottom: float) -> list[str]:
     for tick in scale.ticks:
         x = scale.at(tick)
         anchor = "start" if x < 1 else "end" if x > 99 else "middle"
-        parts.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="{top}" y2="{bottom}"/>')
+        parts.append(_line("grid", x, x, top, bottom))
         # Adding up steps leaves dust where there should be a 0.
         parts.append(text(f"{round(tick, 6) + 0.0:g}", f"{x}%", bottom + 15, "tick", anchor))
     return parts
@@ -257,11 +252,14 @@ def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour:
     parts += [f'<rect class="c{colour}" {size}>{title}</rect>', f'<rect class="h{colour}" {size}/>']
     ends = [(low, high, 0), (low, low, 4), (high, high, 4)] if cell.interval is not None else []
     for left, right, half in ends:
-        line = f'x1="{left}%" x2="{right}%" y1="{middle - half}" y2="{middle + half}"'
-        parts.append(f'<line class="interval" {line}/>')
+        parts.append(_line("interval", left, right, middle - half, middle + half))
     number = text(value, "6", 4, "value", "start")
     place = f'x="{max(score, high)}%" y="{middle}"'
     return [*parts, f'<svg {place} overflow="visible">{number}</svg>']
+
+
+def _line(kind: str, left: float, right: float, high: float, low: float) -> str:
+    return f'<line class="{kind}" x1="{left}%" x2="{right}%" y1="{high}" y2="{low}"/>'
 
 
 def _around(cells: Sequence[Cell], start: float, end: float) -> _Scale:
@@ -280,9 +278,9 @@ def letters(words: str, most: int) -> int:
 def cut(words: str, most: int = _LONGEST) -> str:
     """Words of no more letters, without their middle: ends of names tell models apart."""
     words, most = escape_controls(words), letters(words, most)
-    return (
-        words if len(words) <= most else f"{words[: most // 2]}…{words[-(most - most // 2 - 1) :]}"
-    )
+    if len(words) <= most:
+        return words
+    return f"{words[: most // 2]}…{words[-(most - most // 2 - 1) :]}"
 
 
 def text(words: str, x: str, y: float, kind: str, anchor: str) -> str:
