@@ -140,9 +140,12 @@ def _views(data: BoardData, *, every: bool) -> dict[str, parts.CategoryView]:
     """Scores by category, of which those of the headline, or all, have intervals; no ranks."""
 
     def scores(scorer: Scorer, name: str) -> list[parts.Cell | None]:
-        key, interval = name or None, every or not name or scorer == data.headline
+        key, interval = (
+            category(name) if name else ALL,
+            every or not name or scorer == data.headline,
+        )
         own = (one.estimate(scorer, key, interval=interval) for one in data.runs)
-        return [*map(cell, own), *(_printed(data, row, scorer, key) for row in data.published)]
+        return [*map(cell, own), *(_printed(data, row, scorer, name) for row in data.published)]
 
     return {
         name: parts.CategoryView(
@@ -214,16 +217,14 @@ def cell(one: Estimate | None) -> parts.Cell | None:
     )
 
 
-def _printed(
-    data: BoardData, row: PublishedEntry, scorer: Scorer, name: str | None = None
-) -> parts.Cell | None:
+def _printed(data: BoardData, row: PublishedEntry, scorer: Scorer, name: str) -> parts.Cell | None:
     """Published models have scores of the judge that ranks, also by category, and of metrics."""
     score = None
     if scorer.judge is None:
-        score = row.metrics.get(scorer.name) if name is None else None
+        score = None if name else row.metrics.get(scorer.name)
     elif scorer.judge == data.headline.judge:
         whole = row.score if scorer.is_overall else row.dimensions.get(scorer.column)
-        score = whole if name is None else row.by_category.get(name)
+        score = row.by_category.get(name) if name else whole
     return None if score is None else parts.Cell(value=score, interval=None, printed=True)
 
 

@@ -108,9 +108,8 @@ class ReportRun:
         return self.table.run
 
     def estimate(
-        self, scorer: Scorer, name: str | None = None, *, interval: bool = True
+        self, scorer: Scorer, key: GroupKey = ALL, *, interval: bool = True
     ) -> Estimate | None:
-        key = ALL if name is None else category(name)
         make = self.table.estimate if interval else self.table.point
         return make(scorer, key) if self.has(scorer, key) else None
 
@@ -154,12 +153,11 @@ class KeptRun:
     estimates: Mapping[tuple[str, str], Estimate]
 
     def estimate(
-        self, scorer: Scorer, name: str | None = None, *, interval: bool = True
+        self, scorer: Scorer, key: GroupKey = ALL, *, interval: bool = True
     ) -> Estimate | None:
-        return self.estimates.get((scorer.label, str(ALL if name is None else category(name))))
-
-    def anchor(self, scorer: Scorer, key: GroupKey) -> Estimate | None:
         return self.estimates.get((scorer.label, str(key)))
+
+    anchor = estimate
 
     @property
     def entry(self) -> BoardModel:

@@ -31,6 +31,7 @@ from audiocapbench.judges.executor import judgements_of
 from audiocapbench.judges.registry import create_judge
 from audiocapbench.metrics import METRICS
 from audiocapbench.report.page.report_data import ReportData, gather
+from audiocapbench.scores.compute import ALL, category
 from audiocapbench.scores.estimate import Missing, Scorer
 from audiocapbench.scores.summary import scoring
 from audiocapbench.scores.table import RunTable, TableReader
@@ -241,8 +242,8 @@ def _content(store: Store, table: RunTable, *, judgements: bool) -> dict[str, An
             | {"value": found.value, "interval": found.interval, "n": found.n}
             | {"signature": str(found.signature)}
             for scorer in data.scorers
-            for name in (None, *table.categories)
-            if (found := scored.estimate(scorer, name)) is not None and found.value is not None
+            for name, key in [(None, ALL), *((one, category(one)) for one in table.categories)]
+            if (found := scored.estimate(scorer, key)) is not None and found.value is not None
         ],
     }
 
@@ -396,7 +397,8 @@ def _differences(data: ReportData | None, claims: Iterable[ScoreClaim]) -> list[
         scorer, wrong = Scorer(claim.scorer, claim.dimension), None
         known = scorer in scored.table.scores
         known = known and claim.category in (None, *scored.table.categories)
-        found = scored.estimate(scorer, claim.category) if known else None
+        key = ALL if claim.category is None else category(claim.category)
+        found = scored.estimate(scorer, key) if known else None
         ends, given = found.interval or () if found else (), claim.interval or ()
         apart = [abs(one - other) for one, other in zip(ends, given, strict=False)]
         if found is None or found.value is None:
