@@ -24,6 +24,7 @@ from audiocapbench.engine import Budget, Forecast, Preview, RunEnd, Stop
 from audiocapbench.engine import Progress as RunProgress
 from audiocapbench.engine.budget import dollars
 from audiocapbench.errors import SHOWN, AudioCapBenchError, some
+from audiocapbench.grouping import grouped
 from audiocapbench.metrics.parallel import WATCHER
 from audiocapbench.metrics.registry import METRICS
 from audiocapbench.plan import Host, Plan, Result, RunPlan, execute
@@ -272,15 +273,14 @@ def explain_end(end: RunEnd, store: Store) -> None:
             most = f", with up to {dollars(held)} set aside" if held else ""
             say(f"{many} still in a batch{most}; with --batch it takes in what that brings.")
         return
-    reasons: dict[str, list[str]] = {}
-    for one in store.outcomes(end.run.id).values():
-        if one.reply.status not in SCORED:
-            reason = f"{one.reply.status}: {one.reply.error or 'no reason given'}"
-            reasons.setdefault(reason, []).append(one.sample_id)
-    if not reasons:
+    lost = [one for one in store.outcomes(end.run.id).values() if one.reply.status not in SCORED]
+    if not lost:
         return
-    failed = sum(map(len, reasons.values()))
-    say(f"{end.run.model}: {failed} of {end.total} without an answer:")
+    say(f"{end.run.model}: {len(lost)} of {end.total} without an answer:")
+    reasons = grouped(
+        (f"{one.reply.status}: {one.reply.error or 'no reason given'}", one.sample_id)
+        for one in lost
+    )
     for reason, ids in list(reasons.items())[:SHOWN]:
         many = f"{some(ids)} ×{len(ids):,}" if len(ids) > 1 else ids[0]
         say(f"  {many}: {reason}")
