@@ -188,7 +188,6 @@ def blind_play(
     *,
     evaluations: int = EVALUATIONS,
     seed: int = 42,
-    fluent: bool = True,
     of_corpus: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> BlindPlay:
@@ -196,14 +195,14 @@ def blind_play(
 
     Affixes are put to ``captions``, honest ones of the same clips; by default to a reference of
     each that is held to the others. An evaluation is one text, scored on up to 80 clips. What is
-    found stays within what a language model learnt of these references, unless ``fluent`` is
-    False. Where a score hangs on the other captions (``of_corpus``), one text is
-    scored at a time, and otherwise many. The same seed finds the same.
+    found stays within what a language model learnt of these references. Where a score hangs on the
+    other captions (``of_corpus``), one text is scored at a time, and otherwise many. The same seed
+    finds the same.
     """
     lots = random.Random(seed)
     clips = hold_out(references, captions, lots)
     seen, unseen = map(clips.part, halves(len(clips.references), lots))
-    language = Language(seen, lots, fluent=fluent)
+    language = Language(seen, lots)
     done, found = 0, list[tuple[Kind, str]]()
     for kind, share in KINDS.items():
         if kind != "sentence" and seen.honest is None:
@@ -271,10 +270,10 @@ def _runs(words: Words) -> Iterator[tuple[Words, str]]:
 class Language:
     """How captions are written: what follows a word, or two, and whether with capital and stop."""
 
-    def __init__(self, clips: HeldOutClips, lots: random.Random, *, fluent: bool = True) -> None:
+    def __init__(self, clips: HeldOutClips, lots: random.Random) -> None:
         learnt = [text for own in clips.references for text in own] + (clips.people or [])
         words = (tuple(_TOKEN.findall(text.lower().strip().rstrip("."))) for text in learnt)
-        self.lots, self.fluent, self.captions = lots, fluent, [own for own in words if own]
+        self.lots, self.captions = lots, [own for own in words if own]
         if not self.captions:
             raise TrialError("the references have no words to play blind with")
         self.capital = sum(text[:1].isupper() for text in learnt) * 2 > len(learnt)
@@ -294,9 +293,8 @@ class Language:
         pieces = {"suffix": tail, "prefix": head, "template": (*head, *tail[1:])}
         return pieces.get(kind, words)
 
-    def next_word(self, before: Words) -> str:
+    def next_word(self, run: Words) -> str:
         """A word that follows these two, drawn as often as it does; empty at the end."""
-        run = before if self.fluent else ()
         while run not in self.following or (len(run) > 1 and self.lots.random() < 0.3):
             run = run[1:]
         return self.lots.choices([*self.following[run]], [*self.following[run].values()])[0]
@@ -308,7 +306,7 @@ class Language:
         runs, known = list(_runs(words)), self.following
         two = (word in known.get(before[1:], ()) for before, word in runs)
         three = (word in known.get(before, ()) for before, word in runs)
-        return fits and (not self.fluent or (all(two) and sum(three) >= _LIKELY * len(runs)))
+        return fits and all(two) and sum(three) >= _LIKELY * len(runs)
 
     def written(self, words: Words) -> str:
         """Words as this corpus writes captions; what has a slot is written when it is applied."""
@@ -387,6 +385,4 @@ class Climb:
             own = self.lots.choice(elite if move < 0.6 else self.language.captions)
             place = self.lots.randrange(len(own))
             put_in += own[place : place + self.lots.randint(1, 6)]
-        elif move < 0.9 and not self.language.fluent:
-            put_in.append("".join(words[start:end]))  # words run together
         return (*words[:start], *(word for word in put_in if word not in ("", SLOT)), *words[end:])
