@@ -19,16 +19,8 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from audiocapbench.audio.waveform import (
-    MOST_BYTES,
-    Mix,
-    Mono,
-    Samples,
-    Waveform,
-    WavHeader,
-    plain_wav,
-    resampled,
-)
+from audiocapbench.audio import waveform
+from audiocapbench.audio.waveform import Mix, Mono, Samples, Waveform
 from audiocapbench.errors import AudioError
 
 HEAD_BYTES = 384
@@ -200,7 +192,7 @@ def why_cut(path: Path) -> str:
 def probe_and_hash(path: Path) -> tuple[AudioInfo, int, str]:
     """What ``probe`` says of a file, its size, and the SHA-256 of its bytes; it is read once."""
     head, size, digest = hashed(path)
-    if (plain := plain_wav(head, size)) is None:
+    if (plain := waveform.plain_wav(head, size)) is None:
         return probe(path), size, digest
     frames, rate, channels, *_ = plain
     return AudioInfo(frames / rate, rate, channels, frames), size, digest
@@ -238,7 +230,7 @@ def open_stream(
                 blocks = chain(begin, blocks)
             channels, blocks = 1, map(mix.down, blocks)
         if rate is not None:
-            blocks = resampled(blocks, reader.rate, rate, channels)
+            blocks = waveform.resampled(blocks, reader.rate, rate, channels)
         yield AudioStream(rate or reader.rate, channels, blocks, mix.note)
 
 
@@ -249,7 +241,7 @@ def decode(source: Source, *, mono: Mono = False, rate: int | None = None) -> Wa
     with open_stream(source, mono=mono, rate=rate) as stream:
         for block in stream.blocks:
             size += block.nbytes
-            if size > MOST_BYTES:
+            if size > waveform.MOST_BYTES:
                 raise AudioError("is too long to be held in memory; cut it", subject=_where(source))
             kept.append(block)
         return Waveform(kept[0] if len(kept) == 1 else np.concatenate(kept), stream.rate)
@@ -342,7 +334,7 @@ class _PlainReader:
 
     exact = True
 
-    def __init__(self, file: BinaryIO, header: WavHeader) -> None:
+    def __init__(self, file: BinaryIO, header: waveform.WavHeader) -> None:
         self._file, self.rate, self.channels = file, header.rate, header.channels
         self.claimed: int | None = header.frames
         file.seek(header.start)
@@ -368,7 +360,7 @@ def _opened(source: Source) -> Iterator[tuple[Reader, bytes]]:
         head = file.read(HEAD_BYTES)
         if not head:
             raise AudioError("is empty (0 bytes)", subject=where)
-        plain = plain_wav(head, file.seek(0, io.SEEK_END))
+        plain = waveform.plain_wav(head, file.seek(0, io.SEEK_END))
         reader: Reader
         try:
             with decoding(where):

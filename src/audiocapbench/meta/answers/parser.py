@@ -10,21 +10,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from audiocapbench.meta.answers.marks import (
-    BOTH,
-    FIRST,
-    GUESSED,
-    NEITHER,
-    SECOND,
-    SOUND_WORDS,
-    VERDICT_WORDS,
-    Labels,
-    P,
-    content_words,
-    kinds,
-    mark,
-    predicates,
-)
+from audiocapbench.meta.answers import marks
+from audiocapbench.meta.answers.marks import FIRST, SECOND, Labels, P, content_words, kinds
 from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.models.replies import without_thoughts
 
@@ -81,10 +68,10 @@ class AnswerClause(NamedTuple):
         return [one for one in self.said if one.weight > HINT]
 
 
-_PREDICATES = [(sign, _WEIGHTS[weight], role) for _, sign, weight, role in predicates()]
-_PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(predicates())))
+_PREDICATES = [(sign, _WEIGHTS[weight], role) for _, sign, weight, role in marks.predicates()]
+_PREDICATE = re.compile("|".join(f"(?P<p{i}>{one[0]})" for i, one in enumerate(marks.predicates())))
 _ONE = re.compile(f"[{FIRST}{SECOND}]")
-_ANYONE = re.compile(f"[{FIRST}{SECOND}{BOTH}{NEITHER}]")
+_ANYONE = re.compile(f"[{FIRST}{SECOND}{marks.BOTH}{marks.NEITHER}]")
 _NEAR = 5  # words between a negation and the predicate that it belongs to
 
 
@@ -103,8 +90,8 @@ def read_answer(answer: str, first: str, second: str, labels: Labels | None = No
     last = P["confidence"].sub("", text).rpartition("\n")[2]
     if form is not None and (_labelled(last, labels) is form or is_document):
         return form
-    marked = mark(text, first, second, labels)
-    if GUESSED in marked or P["relabelled"].match(P["quoted"].sub(" ", text)):
+    marked = marks.mark(text, first, second, labels)
+    if marks.GUESSED in marked or P["relabelled"].match(P["quoted"].sub(" ", text)):
         return Choice.UNKNOWN
     words = content_words(first), content_words(second)
     choice, said = _certain_choice(marked, *words, form), content_words(text)
@@ -229,7 +216,7 @@ def pieces_of(text: str) -> list[str]:
 
 
 def _is_known(text: str) -> bool:
-    return set(WORD.findall(text)) <= VERDICT_WORDS
+    return set(WORD.findall(text)) <= marks.VERDICT_WORDS
 
 
 def _is_reason(clause: AnswerClause, choice: Choice) -> bool:
@@ -269,7 +256,7 @@ def _is_heard(text: str, own: frozenset[str], other: frozenset[str], backs: bool
 
     Of sounds that only one of the captions has, what backs a verdict must name some of its own.
     """
-    if not (content_words(text) & (own | other | SOUND_WORDS) or P["about"].search(text)):
+    if not (content_words(text) & (own | other | marks.SOUND_WORDS) or P["about"].search(text)):
         plain = P["harmless"].sub(" ", text)
         known = _is_known(plain) and not P["negative"].search(plain)
         return known or bool(P["small_talk"].fullmatch(plain))
@@ -364,7 +351,7 @@ def _predicated(clause: str, topic: str) -> Iterator[Statement]:
         if not who or far or (role == "claim" and weight is HINT):
             continue
         flips = len(ends) + len(P["negation"].findall(between))
-        if who not in (BOTH, NEITHER):
+        if who not in (marks.BOTH, marks.NEITHER):
             yield Statement(who, -sign if flips % 2 else sign, weight, sign)
         elif weight > HINT:
             yield Statement("", 0, TRUTH)

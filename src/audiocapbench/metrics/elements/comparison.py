@@ -6,17 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from audiocapbench.metrics.elements.across import Across, ClipSet
-from audiocapbench.metrics.elements.matching import (
-    NOTHING_NAMED,
-    QUALITIES,
-    UNFINISHED_WEIGHT,
-    UNSUPPORTED,
-    Claim,
-    Matches,
-    ReferenceElements,
-    gather,
-    match,
-)
+from audiocapbench.metrics.elements.matching import Claim, Matches, ReferenceElements, gather, match
 from audiocapbench.metrics.elements.splitting import Element, ElementKind, split, words_of
 from audiocapbench.metrics.elements.vocabulary import ElementVocabulary
 from audiocapbench.metrics.encoders import Encoder, load
@@ -30,6 +20,14 @@ _AT_ONCE = 4_096
 # Below this probability a caption is not taken for broken, and above this one it surely is.
 _SURELY_WHOLE, SURELY_BROKEN = 0.2, 0.5
 _ORDER_WEIGHT = 1.0
+# Likeness from which a claim is supported at all.
+_UNSUPPORTED = 0.3
+# What a caption that breaks off claims in vain.
+_UNFINISHED_WEIGHT = 2.5
+# A caption that names nothing neither invents nor reports.
+_NOTHING_NAMED = 0.5
+# Of how something sounds, references say little: it cannot be invented.
+_QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 # What a caption that is certainly no sentence loses of its accuracy, and what it costs it, and
 # completeness, to be twice as long.
 _BROKEN_SHARE = 0.7
@@ -87,9 +85,9 @@ class ElementScores(NamedTuple):
         kept = [
             one.element
             for one in claims
-            if one.support >= UNSUPPORTED and one.element.kind is not ElementKind.VAGUE
+            if one.support >= _UNSUPPORTED and one.element.kind is not ElementKind.VAGUE
         ]
-        unsupported = [one for one in claims if one.support < UNSUPPORTED]
+        unsupported = [one for one in claims if one.support < _UNSUPPORTED]
         invented = [one.element for one in unsupported if _is_named(one)]
         qualities = [one.element for one in unsupported if not _is_named(one)]
         aside = f" (not counted: {_listed(qualities)})" if qualities else ""
@@ -196,13 +194,13 @@ def _scored(result: ElementScores, matches: Matches, end: Element | None) -> Ele
         covered += _ORDER_WEIGHT * (agreed + unstated / 2) / pairs
     named = [c for c in claims if _is_named(c)]
     named_total = sum([c.weight for c in named])
-    invented = sum([c.weight for c in named if c.support < UNSUPPORTED])
+    invented = sum([c.weight for c in named if c.support < _UNSUPPORTED])
     if result.unfinished:
-        total, named_total = total + UNFINISHED_WEIGHT, named_total + UNFINISHED_WEIGHT
-        invented += UNFINISHED_WEIGHT
+        total, named_total = total + _UNFINISHED_WEIGHT, named_total + _UNFINISHED_WEIGHT
+        invented += _UNFINISHED_WEIGHT
     faithful = 1 - invented / named_total if named_total else 1.0
     if _names_nothing(claims):
-        faithful = min(faithful, NOTHING_NAMED)
+        faithful = min(faithful, _NOTHING_NAMED)
     # How much is said, whether right or not, of what a reference says; a word counts once.
     amounts = {
         (c.element.word, c.element.kind): c.weight
@@ -231,7 +229,7 @@ def _scored(result: ElementScores, matches: Matches, end: Element | None) -> Ele
 
 def _is_named(claim: Claim) -> bool:
     """Whether a claim can be a hallucination; of how something sounds, references say little."""
-    return claim.element.denied or claim.element.kind not in QUALITIES
+    return claim.element.denied or claim.element.kind not in _QUALITIES
 
 
 def _names_nothing(claims: Iterable[Claim]) -> bool:

@@ -42,14 +42,6 @@ DENIED_WEIGHT = 0.3
 _QUOTE_AT_MOST = 1.5
 # Elements of one reference that are read; captions have a dozen.
 _MOST_ELEMENTS = 256
-# Likeness from which a claim is supported at all.
-UNSUPPORTED = 0.3
-# What a caption that breaks off claims in vain.
-UNFINISHED_WEIGHT = 2.5
-# A caption that names nothing neither invents nor reports.
-NOTHING_NAMED = 0.5
-# Of how something sounds, references say little: it cannot be invented.
-QUALITIES = (ElementKind.ATTRIBUTE, ElementKind.MOOD, ElementKind.COUNT)
 # Support of a claim: the best reference, and the mean over references.
 MEAN_SHARE = 0.2
 # A word that is said more often than in any reference keeps this much of its support.

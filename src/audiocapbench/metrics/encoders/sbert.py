@@ -15,17 +15,8 @@ import numpy as np
 
 from audiocapbench.errors import MetricError
 from audiocapbench.grouping import grouped
-from audiocapbench.metrics.encoders.encoder import (
-    BLOCK,
-    Vectors,
-    check_precision,
-    computing,
-    count_that_fits,
-    encode_distinct,
-    fingerprint,
-    in_parts,
-    label_of,
-)
+from audiocapbench.metrics.encoders import encoder as encoders
+from audiocapbench.metrics.encoders.encoder import Vectors, fingerprint, label_of
 from audiocapbench.metrics.parallel import NamedWeights, read_ahead
 from audiocapbench.models.checkpoint import loading, snapshot
 from audiocapbench.plugins import require_packages
@@ -54,7 +45,7 @@ class SentenceTransformerEncoder(NamedWeights):
             lowers = getattr(model[0], "do_lower_case", None)
             plain = not (model.default_prompt_name or model.truncate_dim or lowers)
             if plain and getattr(model.tokenizer, "is_fast", False):
-                self._tokens = count_that_fits(
+                self._tokens = encoders.count_that_fits(
                     lambda count: self._begin([[0] * _TRIED_LENGTH] * -(-count // _TRIED_LENGTH)),
                     _TRIED_TOKENS,
                     _MOST_TOKENS,
@@ -66,7 +57,7 @@ class SentenceTransformerEncoder(NamedWeights):
         def encode(texts: list[str]) -> Vectors:
             return self._by_tokens(texts) if self._tokens else self._encode(texts, batch_size)
 
-        return encode_distinct(sentences, self._dimensions, encode, BLOCK)
+        return encoders.encode_distinct(sentences, self._dimensions, encode, encoders.BLOCK)
 
     @contextmanager
     def computing(self) -> Iterator[None]:
@@ -75,7 +66,7 @@ class SentenceTransformerEncoder(NamedWeights):
 
         rounded = self.precision == "bf16"
         with (
-            computing(self.precision),
+            encoders.computing(self.precision),
             torch.autocast(self.model.device.type, torch.bfloat16, enabled=rounded),
         ):
             yield
@@ -113,7 +104,7 @@ class SentenceTransformerEncoder(NamedWeights):
             # Who comes last is the longest, and all are filled up to it.
             while stop < len(lines) and (stop + 1 - done) * len(lines[stop]) <= (self._tokens or 0):
                 stop += 1
-            parts = list(in_parts(self._begin, lines[done:stop], self.name))
+            parts = list(encoders.in_parts(self._begin, lines[done:stop], self.name))
             if len(parts) > 1:
                 self._tokens = min(len(some) * len(some[-1]) for some, _ in parts)
             found += [vectors for _, vectors in parts]
@@ -170,7 +161,7 @@ def load_folder(
 
         model = SentenceTransformer(str(folder), local_files_only=True)
     label = name or label_of(folder.resolve())
-    check_precision(label, precision, model.device.type)
+    encoders.check_precision(label, precision, model.device.type)
     # The files that decide what numbers come out: weights, pooling, vocabulary.
     files = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
     files += [folder / "modules.json", folder / "sentence_bert_config.json"]
@@ -191,7 +182,7 @@ class OnnxEncoder(NamedWeights):
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Encode sentences; order has no effect, batches and neighbours less than 1e-6."""
-        return encode_distinct(sentences, self._dimensions, self._encode, BLOCK)
+        return encoders.encode_distinct(sentences, self._dimensions, self._encode, encoders.BLOCK)
 
     def _encode(self, sentences: list[str]) -> Vectors:
         """Sentences of one length go together, so that nothing is filled up; one batch a core."""
