@@ -25,15 +25,8 @@ from audiocapbench.models.controls import ControlModel
 from audiocapbench.models.price import FREE
 from audiocapbench.models.registry import Prices
 from audiocapbench.signature import Signature
-from audiocapbench.stats import Interval, mean_interval
-from audiocapbench.stats.correlation import (
-    Coefficient,
-    auc,
-    effect_interval,
-    rank_correlation,
-    rank_interval,
-    rated_kappa,
-)
+from audiocapbench.stats import Interval, correlation, mean_interval
+from audiocapbench.stats.correlation import Coefficient, rated_kappa
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement, overall_of
 
@@ -259,11 +252,12 @@ def check_judge(
             styles[style] = StyleShift(len(changes), float(changes.mean()), interval)
     answers = [np.array(list(scores[kind].values())) for kind in KINDS]
     right_safe, safe_wrong = (
-        Coefficient(auc(*sides), effect_interval(auc, *sides)) for sides in pairwise(answers)
+        Coefficient(correlation.auc(*sides), correlation.effect_interval(correlation.auc, *sides))
+        for sides in pairwise(answers)
     )
     rounds = [len(one) for one, _ in ratings]
     every = np.concatenate([one[: min(rounds)] for one, _ in ratings], axis=1)
-    length = rank_correlation(*np.array(lengths, dtype=np.float64).T)
+    length = correlation.rank_correlation(*np.array(lengths, dtype=np.float64).T)
     clips = len({one for own in scores.values() for one in own})
     everything = [one for found in judged.values() for one in found]
     return JudgeCheck(
@@ -275,7 +269,7 @@ def check_judge(
         safe_wrong,
         rated_kappa(every, [sample for _, own in ratings for sample in own]),
         # A clip has an answer of each kind; clips are what is independent.
-        Coefficient(length, rank_interval(length, clips, "rho")),
+        Coefficient(length, correlation.rank_interval(length, clips, "rho")),
         styles,
         sum(not one.scores for one in everything),
         aggregation.failure_reasons(everything),

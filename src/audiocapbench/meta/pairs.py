@@ -28,14 +28,8 @@ from audiocapbench.data.columns import Mapped, Reading, fold_name
 from audiocapbench.data.problems import InvalidDataError, Problem, problems_of
 from audiocapbench.data.records import read_records
 from audiocapbench.errors import DatasetError, TrialError, check_known
-from audiocapbench.meta.published_pairs import (
-    AGREED,
-    FORMS,
-    clips_of,
-    kind_of_clips,
-    pairs_of_clip,
-    without,
-)
+from audiocapbench.meta import published_pairs as published
+from audiocapbench.meta.published_pairs import AGREED, without
 
 Preference = Literal[0, 1]
 TrialProtocol = Literal["plain", "fense"]
@@ -154,7 +148,7 @@ VOTES = {
 
 
 def _read_clips(path: Path, kind: str) -> list[CaptionPair]:
-    clips = clips_of(path)
+    clips = published.clips_of(path)
     if isinstance(clips, Problem):
         raise DatasetError(f"{path}: {clips.what}")
     if not isinstance(clips, list) or not clips:
@@ -162,7 +156,7 @@ def _read_clips(path: Path, kind: str) -> list[CaptionPair]:
     dataset = next((name for name in _DATASETS if name.lower() in path.stem.lower()), path.stem)
 
     def pairs_of(fields: Any) -> Iterator[CaptionPair]:
-        for one in pairs_of_clip(kind, fields):
+        for one in published.pairs_of_clip(kind, fields):
             clip = f"{dataset}/{one['clip']}"
             where = {"id": f"{clip}/{one['id']}", "clip": clip, "dataset": dataset}
             answer = one.get("answer", preferred(one.get("votes", ()), KINDS[kind]))
@@ -305,11 +299,11 @@ def read_pairs(
     pairs: dict[str, CaptionPair] = {}
     for path in paths:
         try:
-            table = kind not in FORMS
+            table = kind not in published.FORMS
             found = read_csv_pairs(path, columns, notes) if table else _read_clips(path, kind)
         except DatasetError:
             is_json = path.suffix.lower() == ".json"
-            other = kind_of_clips(clips_of(path)) if is_json else None
+            other = published.kind_of_clips(published.clips_of(path)) if is_json else None
             if other in (None, kind):
                 raise
             what = f"holds pairs of the kind {other}, not {kind}"

@@ -19,16 +19,9 @@ from audiocapbench.errors import TrialError
 from audiocapbench.files import csv_text, write_file
 from audiocapbench.meta.pairs import CaptionPair, Pairs, PairSet, preferred
 from audiocapbench.meta.published_pairs import AGREED
-from audiocapbench.meta.scorers.scorer import (
-    CONTROLS,
-    Choice,
-    ControlScorer,
-    Diagnostics,
-    FloatArray,
-    PairScorer,
-    TrialSettings,
-)
-from audiocapbench.metrics.result import ratio
+from audiocapbench.meta.scorers import scorer as scorers
+from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, PairScorer, TrialSettings
+from audiocapbench.metrics.result import FloatArray, ratio
 from audiocapbench.scores.estimate import Coverage, Estimate
 from audiocapbench.signature import Signature
 from audiocapbench.stats import mean_interval
@@ -436,8 +429,8 @@ def try_controls(
     pairs: PairSet, settings: TrialSettings, tried: Sequence[str] = ()
 ) -> list[ScorerTrial]:
     """Every control on the same pairs, but for those that were tried as scorers."""
-    names = [name for name in CONTROLS if f"control:{name}" not in tried]
-    return [try_scorer(ControlScorer(name, settings), pairs) for name in names]
+    names = [name for name in scorers.CONTROLS if f"control:{name}" not in tried]
+    return [try_scorer(scorers.ControlScorer(name, settings), pairs) for name in names]
 
 
 def control_notes(trials: Trials, controls: Trials) -> list[str]:

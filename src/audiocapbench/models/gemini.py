@@ -17,17 +17,12 @@ from anyio import to_thread
 from audiocapbench.data.outcome import Reply, Status
 from audiocapbench.errors import FatalError, ModelError
 from audiocapbench.models import AudioContract, KnownModel, ModelSettings, Provider, replies
+from audiocapbench.models import remote as remotes
 from audiocapbench.models.http_client import HttpModel
 from audiocapbench.models.model import AS_PUBLISHED, PAPER, Parameters, Question, SentAudio
 from audiocapbench.models.openai_chat import UPLOAD_S, BatchState, OpenAIBatches, request_options
 from audiocapbench.models.price import PRICED, Price
-from audiocapbench.models.remote import (
-    BATCH_TRANSPORT,
-    RemoteModel,
-    SentBody,
-    checked_url,
-    remote_model,
-)
+from audiocapbench.models.remote import BATCH_TRANSPORT, RemoteModel, SentBody
 from audiocapbench.models.replies import Json
 from audiocapbench.plugins import require_packages
 
@@ -55,7 +50,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
     project = os.environ.get("VERTEX_PROJECT", "").strip()
     if not project:
         url = "https://generativelanguage.googleapis.com"
-        remote = remote_model(PROVIDER, name, url, "GOOGLE_GEMINI_BASE_URL")
+        remote = remotes.remote_model(PROVIDER, name, url, "GOOGLE_GEMINI_BASE_URL")
         return Gemini(remote, AUDIO, options, settings.timeout_s)
     require_packages(ModelError, "gemini/… through Vertex AI", "gemini", "google.auth")
     location = os.environ.get("VERTEX_LOCATION", "").strip() or "global"
@@ -65,7 +60,7 @@ def create(name: str, settings: ModelSettings) -> "Gemini":
     hint = "GOOGLE_VERTEX_BASE_URL"
     url = os.environ.get(hint, "").strip() or f"https://{host}.googleapis.com"
     words = ("VERTEX_PROJECT and its credentials", "VERTEX_LOCATION")
-    remote = RemoteModel(name, known.model_id, *checked_url(url, hint), *words)
+    remote = RemoteModel(name, known.model_id, *remotes.checked_url(url, hint), *words)
     how = (remote, AUDIO_ON_VERTEX, options, settings.timeout_s)
     return VertexGemini(*how, "v1beta1", f"projects/{project}/locations/{location}/")
 

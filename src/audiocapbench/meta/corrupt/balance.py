@@ -26,8 +26,8 @@ from audiocapbench.meta.pairs import Preference
 from audiocapbench.metrics.elements.splitting import ElementKind, kind_of
 from audiocapbench.metrics.fluency.detector import hash_words, mean_by_owner
 from audiocapbench.metrics.fluency.likelihood import framed_words, load_ngrams, run_hashes
+from audiocapbench.metrics.result import FloatArray
 
-FloatArray = NDArray[np.float64]
 Keys = NDArray[np.uint32]
 Owners = NDArray[np.int64]
 IntArray = NDArray[np.integer[Any]]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from audiocapbench.data.records import table_text
 from audiocapbench.errors import DatasetError
 from audiocapbench.files import write_file
-from audiocapbench.meta.corrupt.balance import FloatArray, choose, differences_of, placed
+from audiocapbench.meta.corrupt.balance import choose, differences_of, placed
 from audiocapbench.meta.corrupt.captions import Candidates, CaptionSet, CorruptedPair, Corruption
 from audiocapbench.meta.corrupt.events import change_times
 from audiocapbench.meta.corrupt.exchanges import change_phrases, exchange_nouns
@@ -26,6 +26,7 @@ from audiocapbench.meta.corrupt.names import exchange_deeds, exchange_names, exc
 from audiocapbench.meta.pairs import CaptionPair, Pairs
 from audiocapbench.meta.scorers.scorer import CONTROLS, ControlScorer, TrialSettings
 from audiocapbench.meta.trial import numbers
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.stats import Interval, mean_interval
 
 _OF_NOUNS = (exchange_nouns, exchange_deeds, exchange_names, exchange_topics)

@@ -10,17 +10,11 @@ from pydantic import BaseModel, Field, ValidationError
 from audiocapbench.data.problems import problems_of
 from audiocapbench.errors import TrialError
 from audiocapbench.meta.pairs import Pairs, captions, references
-from audiocapbench.meta.scorers.scorer import (
-    Diagnostics,
-    FloatArray,
-    Measure,
-    PointwiseScorer,
-    TrialSettings,
-    find_clip,
-    higher,
-)
+from audiocapbench.meta.scorers import scorer as scorers
+from audiocapbench.meta.scorers.scorer import Diagnostics, Measure, PointwiseScorer, TrialSettings
 from audiocapbench.metrics import clap
 from audiocapbench.metrics.names import parse_name
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.scores.estimate import counted
 
 _Count = Annotated[int, Field(ge=1, le=1_000)]
@@ -70,7 +64,7 @@ class ClapScorer(PointwiseScorer):
         notes: list[str] = []
         data: dict[str, Any] = {}
         if self.signature.get("windows") == "crop":
-            alone = [higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
+            alone = [scorers.higher(*np.split(scores, 2)) for scores in self._by_seed(pairs)]
             spread = clap.SeedSpread.of([measure(chosen) for chosen in alone])
             together, seeds = measure(self.choose(pairs)), len(self._cutting.settings)
             data["over_seeds"] = {headline: spread._asdict()}
@@ -98,7 +92,9 @@ class ClapScorer(PointwiseScorer):
             try:
                 if not pair.audio:
                     raise TrialError(f"pair {pair.id} names no audio file")
-                file = find_clip(self._data, pair.audio, follow_links=self._settings.follow_links)
+                file = scorers.find_clip(
+                    self._data, pair.audio, follow_links=self._settings.follow_links
+                )
                 files[row] = file or self._data / pair.audio
             except TrialError as error:
                 missing[names[row]] = str(error)

@@ -27,15 +27,9 @@ from audiocapbench.meta.answers.marks import Labels, P, labels_in
 from audiocapbench.meta.answers.parser import RULES
 from audiocapbench.meta.pairs import CaptionPair, Pairs, normalised
 from audiocapbench.meta.published_pairs import BRACE_MAIN
-from audiocapbench.meta.scorers.scorer import (
-    KINDS,
-    Choice,
-    Diagnostics,
-    FloatArray,
-    PairScorer,
-    PointwiseScorer,
-    TrialSettings,
-)
+from audiocapbench.meta.scorers import scorer as scorers
+from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, TrialSettings
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.signature import sign
 
 _NAMES = {
@@ -69,7 +63,7 @@ class _Row(NamedTuple):
     column_base: int | None
 
 
-class ChoicesFile(PairScorer):
+class ChoicesFile(scorers.PairScorer):
     """Choices from a file; a pair that it does not tell of is unknown, and counted as failed."""
 
     def __init__(self, file: str, _settings: TrialSettings) -> None:
@@ -81,7 +75,9 @@ class ChoicesFile(PairScorer):
     def choose(self, pairs: Pairs) -> Sequence[Choice]:
         def value_of(fields: dict[str, Any]) -> Any | None:
             # A file of ``--per-pair`` has a column of its one scorer.
-            own = [value for name, value in fields.items() if name.partition(":")[0] in KINDS]
+            own = [
+                value for name, value in fields.items() if name.partition(":")[0] in scorers.KINDS
+            ]
             return fields.get("choice", own[0] if len(own) == 1 else None)
 
         known = _read(self._path, value_of, "choice")
@@ -136,7 +132,7 @@ def _reading(pair: CaptionPair, row: _Row | None, turned: bool, base: int) -> Gr
     return GradedChoice(found.choice.swapped, found.grade) if turned else found
 
 
-class ScoresFile(PointwiseScorer):
+class ScoresFile(scorers.PointwiseScorer):
     """Scores from a file, a pair's or a caption's; the higher one wins."""
 
     exact = True
@@ -208,7 +204,7 @@ def _read(
             continue
         labels = labels_in(str(fields.get("prompt") or ""), *texts) if captions else None
         base = _BASES[labels.first] if labels else None
-        if any(name.partition(":")[0] in KINDS for name in given):
+        if any(name.partition(":")[0] in scorers.KINDS for name in given):
             base = 0  # as ``--per-pair`` writes
         row = _Row(value, captions, base, 0 if {"caption_0", "caption0"} & given.keys() else None)
         if found.setdefault(key, row).value != value:

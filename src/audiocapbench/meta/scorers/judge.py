@@ -22,6 +22,7 @@ from audiocapbench.judges.judge import ModelJudge, judge_texts
 from audiocapbench.judges.published import AS_WRITTEN, AUDIOCAPBENCH, RATING
 from audiocapbench.meta.pairs import Pairs, captions, references
 from audiocapbench.meta.scorers import scorer as scorers
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.models import AudioContract, Question
 from audiocapbench.models.model import SimpleModel
 from audiocapbench.models.price import FREE
@@ -52,7 +53,7 @@ class JudgeScorer(scorers.PointwiseScorer):
         missing = executor.missing_judgements(store, run, self._judge)
         return [executor.preview_judging(self._judge, missing, store=store, prices=prices)]
 
-    def score(self, pairs: Pairs) -> tuple[scorers.FloatArray, scorers.FloatArray]:
+    def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         inputs = self._inputs(pairs)
         cases = {one.sample_id: one for one in inputs if one.references or self._listens}
         if not cases:
@@ -129,7 +130,7 @@ class RateScorer(JudgeScorer):
         if not self._listens:
             raise TrialError(f"{self.name} is no model that hears, or asked by another contract")
 
-    def score(self, pairs: Pairs) -> tuple[scorers.FloatArray, scorers.FloatArray]:
+    def score(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         first, second = super().score(pairs)
         return first / MAX_SCORE, second / MAX_SCORE
 

@@ -20,21 +20,9 @@ from audiocapbench.errors import AudioCapBenchError, TrialError
 from audiocapbench.meta.answers.likely import LIKELY_RULES, GradedChoice
 from audiocapbench.meta.answers.parser import RULES
 from audiocapbench.meta.pairs import CaptionPair, Pairs
-from audiocapbench.meta.scorers.prompts import (
-    named_prompt,
-    prompt_from,
-    read_word,
-    reading_questions,
-)
-from audiocapbench.meta.scorers.scorer import (
-    WITHOUT_CLIPS,
-    Choice,
-    Diagnostics,
-    Measure,
-    PairScorer,
-    TrialSettings,
-    trial_clips,
-)
+from audiocapbench.meta.scorers import prompts
+from audiocapbench.meta.scorers import scorer as scorers
+from audiocapbench.meta.scorers.scorer import Choice, Diagnostics, PairScorer, TrialSettings
 from audiocapbench.models import ModelSettings, create_model
 from audiocapbench.models.model import without_audio
 from audiocapbench.models.replies import without_thoughts
@@ -66,7 +54,9 @@ class PairwiseScorer(PairScorer):
         if found is None or found["option"] not in (None, "yes", "no"):
             raise TrialError(f"{name!r}: audio is yes or no; write MODEL or MODEL[audio=no]")
         file, form, chosen = settings.prompt_file, settings.answer, settings.prompt or "simple"
-        prompt = named_prompt(chosen, form) if file is None else prompt_from(file, form)
+        prompt = (
+            prompts.named_prompt(chosen, form) if file is None else prompts.prompt_from(file, form)
+        )
         model_settings = ModelSettings(timeout=settings.timeout)
         model = prompt.held_to_form(create_model(found["model"], model_settings))
         model = without_audio(model) if found["option"] == "no" else model
@@ -110,7 +100,7 @@ class PairwiseScorer(PairScorer):
             raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
         return [choice.swapped for choice in self._orders(pairs)[1].choices]
 
-    def diagnostics(self, pairs: Pairs, _headline: str, _measure: Measure) -> Diagnostics:
+    def diagnostics(self, pairs: Pairs, _headline: str, _measure: scorers.Measure) -> Diagnostics:
         """How answers were read, and why there are none, in all orders together."""
         orders = self._orders(pairs)
         failures = sum((order.failures for order in orders), Counter[str]())
@@ -151,7 +141,7 @@ class PairwiseScorer(PairScorer):
 
     def _asked(self, pairs: Pairs) -> list[tuple[Pairs, Benchmark]]:
         """Pairs in each order that it is asked in, and a benchmark that asks about each so."""
-        clips = trial_clips(pairs, self._settings, self.name, hears=self._hears)
+        clips = scorers.trial_clips(pairs, self._settings, self.name, hears=self._hears)
         asked = []
         for order in ("as it stands", "swapped") if self._settings.swap else ("as it stands",):
             shown = [pair.swapped() for pair in pairs] if order == "swapped" else pairs
@@ -165,7 +155,7 @@ class PairwiseScorer(PairScorer):
                     why = "no such clip"
                     missing.append(MissingClip(id=pair.id, reason=why, file_name=pair.audio))
             name = f"{TRIAL}pairwise/{self._prompt.name}" + "/swapped" * (order == "swapped")
-            name += "" if self._hears else WITHOUT_CLIPS
+            name += "" if self._hears else scorers.WITHOUT_CLIPS
             name += "" if self._prompt.form == "text" else f"/{self._prompt.form}"
             root = (self._hears and self._settings.data) or Path()
             questions = Benchmark(name, root, tuple(samples), tuple(missing), kind="trial")
@@ -190,7 +180,7 @@ class PairwiseScorer(PairScorer):
         outcomes = {} if run is None else store.outcomes(run.id)
         *_, unread = self._parse([pair for pair in pairs if pair.id not in left], outcomes)
         unread += [(pair, "") for pair in pairs if pair.id in left]
-        return reading_questions(unread, self._prompt.labels, benchmark.name)
+        return prompts.reading_questions(unread, self._prompt.labels, benchmark.name)
 
     def _read(self, pairs: Pairs, benchmark: Benchmark) -> OrderChoices:
         settings, reader = self._settings, self._reader
@@ -205,11 +195,11 @@ class PairwiseScorer(PairScorer):
             )
         replies: Mapping[str, Outcome] = {}
         if reader is not None and unread:
-            questions = reading_questions(unread, self._prompt.labels, benchmark.name)
+            questions = prompts.reading_questions(unread, self._prompt.labels, benchmark.name)
             replies = settings.ask(questions, reader, f"reader {reader.name}")
         # A reply that is no word of ours leaves what the parser found.
         told = ((key, one.reply) for key, one in replies.items())
-        read = {key: read_word(one.text) for key, one in told if one.status is Status.OK}
+        read = {key: prompts.read_word(one.text) for key, one in told if one.status is Status.OK}
         words = {key: word for key, word in read.items() if word is not None}
         for place, pair in enumerate(pairs):
             if pair.id in words:

@@ -12,7 +12,6 @@ from pkgutil import resolve_name
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.asking import TrialOptions
 from audiocapbench.data import Clip
@@ -27,6 +26,7 @@ from audiocapbench.metrics import compute, find_metric
 from audiocapbench.metrics.fluency.likelihood import load_ngrams
 from audiocapbench.metrics.preference.blend import Heard
 from audiocapbench.metrics.registry import refuse_without_audio
+from audiocapbench.metrics.result import FloatArray
 from audiocapbench.metrics.text import plain
 from audiocapbench.signature import Signature, sign
 
@@ -35,7 +35,6 @@ WITHOUT_CLIPS = "/no-audio"  # ends the name of a run that was asked without the
 _FOLDERS = ("", "audio", "clips")
 _SUFFIXES = ("", ".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".mp4", ".webm")
 
-FloatArray = NDArray[np.float64]
 Measure = Callable[[Sequence["Choice"]], float]  # the published measure of a list of choices
 
 

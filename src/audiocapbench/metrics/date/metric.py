@@ -9,13 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError, check_known
-from audiocapbench.metrics.date.pieces import (
-    IntArray,
-    PieceEncoder,
-    Pieces,
-    StaticPieces,
-    piece_encoder,
-)
+from audiocapbench.metrics.batches import IntArray
+from audiocapbench.metrics.date.pieces import PieceEncoder, Pieces, StaticPieces, piece_encoder
 from audiocapbench.metrics.encoders import DEFAULT, Encoder
 from audiocapbench.metrics.encoders.encoder import readable
 from audiocapbench.metrics.fluency.fense import Detector, detect, open_detector, penalise

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audiocapbench.errors import MetricError
+from audiocapbench.metrics.batches import IntArray
 from audiocapbench.metrics.encoders import Encoder, load
 from audiocapbench.metrics.encoders.encoder import Vectors
 from audiocapbench.metrics.encoders.static import StaticEncoder
 from audiocapbench.metrics.result import FloatArray
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 _SENTENCES_A_CUT = 4096
 _SENTENCES_A_PASS = 64
@@ -24,7 +22,9 @@ class Pieces(NamedTuple):
     """Sentences as piece numbers, end to end; sentence i is ids[bounds[i]:bounds[i + 1]]."""
 
     ids: IntArray  # rows of the encoder's word-embedding matrix
-    special: BoolArray  # whether it frames a sentence, such as [CLS] and [SEP], and means nothing
+    special: NDArray[
+        np.bool_
+    ]  # whether it frames a sentence, such as [CLS] and [SEP], and means nothing
     bounds: IntArray
 
     @property

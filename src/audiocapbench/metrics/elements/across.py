@@ -10,7 +10,6 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from audiocapbench.metrics.batches import IntArray, starts_of
 from audiocapbench.metrics.elements.matching import (
@@ -32,8 +31,6 @@ _WORDS_AT_ONCE, _CAPTIONS_AT_ONCE = 128, 64
 
 _KIND_WEIGHTS = np.array([SOUND_WEIGHTS[kind] for kind in ElementKind])
 
-Weights = NDArray[np.float64]
-
 
 class Across(NamedTuple):
     """Means over the clips of a set, of each caption."""
@@ -43,7 +40,7 @@ class Across(NamedTuple):
     last: FloatArray  # the support of what its last word says
 
 
-def heaviest(things: IntArray, weights: Weights) -> tuple[IntArray, Weights]:
+def heaviest(things: IntArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
     """The distinct things that weigh most together, and the shares of the weight that they have."""
     distinct, places = np.unique(things, return_inverse=True)
     totals = np.bincount(places, weights=weights, minlength=len(distinct))
@@ -51,7 +48,9 @@ def heaviest(things: IntArray, weights: Weights) -> tuple[IntArray, Weights]:
     return distinct[kept], totals[kept] / max(float(totals[kept].sum()), 1e-9)
 
 
-def shares_met(likeness: Likeness, rows: IntArray, starts: IntArray, weights: Weights) -> Weights:
+def shares_met(
+    likeness: Likeness, rows: IntArray, starts: IntArray, weights: FloatArray
+) -> FloatArray:
     """The weighted mean, over the columns, of the most that any row of each caption has there."""
     lengths = np.diff(starts)
     order = np.argsort(-lengths, kind="stable")
@@ -139,7 +138,7 @@ class ClipSet:
                 met[place] += sum(self._quotes.get(one, 0.0) for one in stems)
         return Across(supported, np.minimum(met, 1), of_last)
 
-    def _support(self, words: IntArray) -> Weights:
+    def _support(self, words: IntArray) -> FloatArray:
         """The mean support of each word by a clip."""
         support = np.zeros(len(words))
         filled = self._counts[self._counts > 0]
