@@ -134,6 +134,9 @@ OUTERMOST: dict[str, Callable[[str], str]] = {
     "circled": lambda text: "".join(one + "\u20dd" for one in text),
     "tags within": lambda text: re.sub(r"\b([a-z]{4})([a-z]+) ", r"\1<b>\2</b> ", text),
     "commands within": lambda text: re.sub(r" ([a-z]{4,}) ", r" \\textbf{\1} ", text),
+    "marked words": lambda text: re.sub(r" ([a-z]{5,}) ", r" ==\1== ", text),
+    "words in braces": lambda text: re.sub(r" ([a-z]{5,})\b", r" {{\1}}", text),
+    "notes within": lambda text: re.sub(r" ([a-z]{5,}) ", r" \1[1] ", text),
     "words with hashes": lambda text: re.sub(r" ([a-z]{5,}) ", r" #\1 ", text),
     "rows of a table": lambda text: "| " + " |\n| ".join(wrap(text, 20)) + " |",
     "JSON within JSON": lambda text: json.dumps(json.dumps(text)),
@@ -468,7 +471,10 @@ def test_names_that_sounds_have_too_are_no_labels_behind_a_caption() -> None:
         assert plain(text) == text.replace(" -", ",")
 
 
-@pytest.mark.parametrize("end", ["an echo", "a warning", "and text", "the end", "a stop"])
+@pytest.mark.parametrize(
+    "end",
+    ["an echo", "audience response", "an answer", "a warning", "and text", "the end", "a stop"],
+)
 @pytest.mark.parametrize("mark", ["\n", "\r\n", "<br>", " \\\n", "\n> "])
 def test_a_line_that_goes_on_loses_no_word(mark: str, end: str) -> None:
     first, last = end.split()

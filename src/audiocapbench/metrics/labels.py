@@ -36,7 +36,9 @@ class _Label:
         self.bracket = opened[1] if opened and _CLOSED[opened[1]] in behind else ""
         unknown = sum(not _says_nothing(one) for one in words)
         self.known, named = not unknown, not _ABOUT.isdisjoint(words)
-        self.about, self.mostly = named and self.known, named and unknown < 2
+        self.sounding = not (unknown or _SOUNDING.isdisjoint(words))
+        self.about = named and self.known
+        self.mostly = unknown < 2 and (named or not _SOUNDING.isdisjoint(words))
         self.figure = self.known and words[0][0].isdigit()
         one = len(written.split()) == 1 or all(map(_is_figure, words[1:]))
         self.one = one and words[0] not in _HEARD
@@ -62,15 +64,20 @@ class _Label:
             one = self.one and _FORMS["sole"].search(gap)
             return bool(one or few) or self.known or self.mostly or self.fits("timed")
         if _FORMS["comma"].fullmatch(gap):
-            return self.figure or self.about or self.fits("odd") or (of_values and self.few)
+            return (
+                self.figure
+                or self.about
+                or self.sounding
+                or self.fits("odd")
+                or (of_values and self.few)
+            )
         if self.bracket:
             return self.known or self.fits("odd") or (self.bracket in "{<" and self.few)
         if self.said:
             return False
         line = "\n" in gap and self.fits("odd")
-        sounding = self.known and not _SOUNDING.isdisjoint(self.words)
         asked = self.known and _FORMS["asked"].match(gap) is not None
-        return self.about or sounding or line or asked
+        return self.about or self.sounding or line or asked
 
     def trails(self, of_values: bool, wrapped: bool) -> bool:
         """Whether it is a label of what stands before it, which may go on over a line's end."""
@@ -110,7 +117,9 @@ def without_labels(text: str) -> str:
     longest = max(map(len, text.splitlines()), default=0)
     start = 0
     while cut := _first_cut(text, start, values, longest):
-        values = values and _ABOUT.isdisjoint(_FORMS["token"].findall(text[start:cut]))
+        values = values and (_ABOUT | _SOUNDING).isdisjoint(
+            _FORMS["token"].findall(text[start:cut])
+        )
         start = cut
     text = text[start:]
     while (cut := _last_cut(text, of_values)) < len(text):
