@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+import audiocapbench
 from audiocapbench.cli.progress import explain_end
 from audiocapbench.data.outcome import Status
 from audiocapbench.engine import Budget, RunEnd, Stop, batch_rounds
+from audiocapbench.errors import FatalError
 from audiocapbench.models.openai_chat import OpenAIBatches
 from audiocapbench.models.remote import LARGEST_REPLY
 from audiocapbench.signature import sign
@@ -362,6 +364,19 @@ def test_verdicts_that_a_batch_will_bring_have_not_failed_where_the_judge_refuse
     with Store.open(str(place / STORE)) as store:
         assert [one.status for one in store.judgements(1, JUDGE)] == [Status.OK] * CLIPS
     assert set(server.billed.values()) == {1}, "nothing is sent, and paid for, twice"
+
+
+def test_a_program_is_told_why_a_judge_has_no_verdict_yet(
+    place: Path, server: OpenAIBatchServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert batch(place, server).code == 0
+    for name, value in server.settings.items():
+        monkeypatch.setenv(name, value)
+    server.refusals = {"/batches/": [revoked()]}
+    how: Any = {"store": place / STORE, "batch": True}
+    with pytest.raises(FatalError, match="check OPENAI_API_KEY"):
+        audiocapbench.judge(1, JUDGE, **how)
+    assert audiocapbench.judge(1, JUDGE, **how).summary.judges[JUDGE].judged == CLIPS
 
 
 def awaited_verdicts(place: Path, server: OpenAIBatchServer) -> tuple[str, ...]:

@@ -193,6 +193,8 @@ async def _executed(
         if not ends.ends:
             raise ends.refusals[0]
         result: RunResult = await call(_result, plan, ends)
+        if ends.refusals and {*plan.judge_names} - result.summary.judges.keys():
+            raise ends.refusals[0]  # whose verdicts are all in a batch that nobody could look at
         return result
 
 
