@@ -20,7 +20,6 @@ from audiocapbench.report.page.drawing import (
     Bar,
     Point,
     bins_of,
-    cut,
     draw_bars,
     draw_histogram,
     draw_scatter,
@@ -28,6 +27,7 @@ from audiocapbench.report.page.drawing import (
     place_numbers,
 )
 from audiocapbench.report.page.plots import draw_card, lengths_of, overall_bars, tradeoff_points
+from audiocapbench.report.page.rendering import cut
 from audiocapbench.report.page.report_data import (
     gather,
     kept_data,

@@ -14,9 +14,10 @@ from audiocapbench.meta.corrupt.make import check_words, control_facts, warnings
 from audiocapbench.meta.pairs import Pairs, PairSet
 from audiocapbench.meta.trial import NAMES, ORDERS, Agreement, ScorerTrial, Trials
 from audiocapbench.meta.votes import one_against_rest
-from audiocapbench.report.page.document import Cell
+from audiocapbench.report.page.board import cell
 from audiocapbench.report.page.drawing import Bar, draw_bars
-from audiocapbench.report.page.html import joined, render, source_hash
+from audiocapbench.report.page.html import source_hash
+from audiocapbench.report.page.rendering import joined, render
 from audiocapbench.scores.estimate import Estimate
 from audiocapbench.table import (
     Column,
@@ -27,7 +28,6 @@ from audiocapbench.table import (
     shown,
     signature_notes,
 )
-from audiocapbench.table.forms import html_text
 from audiocapbench.version import VERSION
 
 _FORM = ".2f"  # as the papers print a measure
@@ -184,11 +184,10 @@ def write_trials(
     style = joined(("trial.css",))
     trials = sorted(trials, key=lambda one: one.score, reverse=True)
     headline, (constant, answer) = trials[0].headline, trials[0].constant
-    bars = []
-    for one in [*([person] if person else []), *trials]:
-        value, interval = one.whole[headline].value, one.whole[headline].interval
-        cell = None if value is None else Cell(value=value, interval=interval)
-        bars.append(Bar(one.scorer, one.scorer.partition(":")[0], cell))
+    bars = [
+        Bar(one.scorer, one.scorer.partition(":")[0], cell(one.whole[headline]))
+        for one in [*([person] if person else []), *trials]
+    ]
     kinds = list(dict.fromkeys([*_KINDS, *(bar.provider for bar in bars)]))
     line = (constant, f"always {answer}: {constant:.2f}")
     chart = draw_bars(bars, partial(shown, form=_FORM), 100.0, kinds, line)
@@ -206,7 +205,7 @@ def write_trials(
             f"{_TITLES[headline]} of each scorer with its 95 percent interval, and the line of the "
             "best constant answer; the same numbers are in the table below"
         ),
-        tables=[(one.title, html_text(one, in_page=True)) for one in tables],
+        tables=[(one.title, one.text_columns()) for one in tables],
         notes=tables[-1].notes,
     )
     write_file(path, page)

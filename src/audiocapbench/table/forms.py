@@ -283,28 +283,24 @@ def latex_text(tables: Iterable[Table]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def html_text(table: Table, *, in_page: bool = False) -> str:
-    """A table as HTML, every text escaped; within a page, whose own style aligns it, bare."""
+def html_text(table: Table) -> str:
+    """A table as HTML, every text escaped."""
     columns = table.text_columns()
 
     def row(cells: Iterable[MultilineCell], at: int | None = None) -> str:
         texts = []
         for one, cell in zip(columns, cells, strict=True):
-            is_head = at is None or (in_page and one is columns[0])
-            scope = f' scope="{"col" if at is None else "row"}"' if is_head else ""
+            name = 'th scope="col"' if at is None else "td"
             align = one.look.align or "right"
             whole = ";white-space:nowrap" * (align == "right")
-            look = f' class="{align}"' if in_page else f' style="text-align:{align}{whole}"'
-            name, words = "th" if is_head else "td", "<br>".join(map(_html, cell))
+            words = "<br>".join(map(_html, cell))
             words = f"<strong>{words}</strong>" if at is not None and one.marks[at] else words
-            texts.append(f"<{name}{scope}{look}>{words}</{name}>")
+            texts.append(f'<{name} style="text-align:{align}{whole}">{words}</{name[:2]}>')
         return f"<tr>{''.join(texts)}</tr>"
 
     rows = enumerate(zip(*(one.cells for one in columns), strict=True))
     body = "".join(row(cells, at) for at, cells in rows)
     head = f"<thead>{row(one.heading for one in columns)}</thead><tbody>{body}</tbody>"
-    if in_page:
-        return f"<table>{head}</table>"
     notes = (f"<p><small>{_html(note)}</small></p>" for note in table.notes)
     verdicts = "".join(f"<p><strong>{_html(one)}</strong></p>" for one in table.verdicts)
     whole = f"<table><caption>{_html(table.title)}</caption>{head}</table>"

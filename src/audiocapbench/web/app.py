@@ -19,7 +19,8 @@ from audiocapbench.grouping import grouped
 from audiocapbench.report.leaderboard.board import Ranking
 from audiocapbench.report.page.board import board_document
 from audiocapbench.report.page.document import BoardDocument, ServedBoard
-from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES, joined, render
+from audiocapbench.report.page.html import NOT_ASKED, SERVED_SCRIPTS, STYLES
+from audiocapbench.report.page.rendering import joined, render
 from audiocapbench.report.page.report_data import BoardData, gather, kept_data, stored_tables
 from audiocapbench.scores.table import TableReader, keep_estimates
 from audiocapbench.store import RunLine, Store

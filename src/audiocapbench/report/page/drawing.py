@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from audiocapbench.files import read_lists
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.page.document import Cell
+from audiocapbench.report.page.rendering import render_chart
 from audiocapbench.table.escape_controls import escape_controls
 
 BINS, COLOURS = 20, 8
@@ -16,20 +18,9 @@ _ROW, _AXIS = 38, 22
 _PANEL, _TITLE = 104, 22
 _SCATTER, _LEFT, _RIGHT, _TOP, _BOTTOM = 420, 7.0, 97.0, 26, 380
 _CURVES, _MAP = 160, 480
-_LONGEST = 48
 _LINE = 18
 _SIDES = ((12, -10), (-12, -10), (12, 10), (-12, 10))
-SHAPES = (
-    "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z",
-    "M-4.5 -4.5H4.5V4.5H-4.5Z",
-    "M0 -6L5.5 4.5H-5.5Z",
-    "M0 -6.5L6 0L0 6.5L-6 0Z",
-    "M0 6L5.5 -4.5H-5.5Z",
-    "M-5.5 -2H-2V-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5Z",
-    "M-6 -2.2H6V2.2H-6Z",
-    "M-5.5 -5.5L0 -2.6L5.5 -5.5L2.6 0L5.5 5.5L0 2.6L-5.5 5.5L-2.6 0Z",
-    "M-2.2 -6H2.2V6H-2.2Z",
-)
+SHAPES: list[str] = read_lists("audiocapbench.report", "templates/shapes.json")
 """With so many colours in step there are 72 marks before one comes again."""
 
 
@@ -56,10 +47,6 @@ class Drawing(NamedTuple):
         """As wide as what it stands in; the name says what it shows to those who do not see it."""
         size = f'class="figure" width="100%" height="{self.height}" role="img"'
         return f'<svg {size} aria-label="{escape(escape_controls(name))}">{self.parts}</svg>'
-
-    def placed(self, x: float, y: float, width: float) -> str:
-        size = f'width="{width:g}" height="{self.height:g}"'
-        return f'<svg x="{x:g}" y="{y:g}" {size} overflow="visible">{self.parts}</svg>'
 
 
 class _Scale(NamedTuple):
@@ -96,15 +83,9 @@ def draw_bars(
 ) -> Drawing:
     step = nice_step(top)
     scale = _Scale(0.0, step * max(1, -(-top // step)), 0.0, _PLOT, step)
-    bottom = _ROW * len(bars)
-    parts = _grid(scale, 0, bottom)
-    for index, bar in enumerate(bars):
-        parts += _bar(bar, scale, _ROW * index, shown, colours.index(bar.provider) % COLOURS)
-    if line is not None:
-        x = scale.at(line[0])
-        parts.append(_line("constant", x, x, 0, bottom + 20))
-        parts.append(text(line[1], f"{x}%", bottom + 34, "none", "middle"))
-    return Drawing("".join(parts), bottom + _AXIS + (18 if line else 0))
+    own = [colours.index(bar.provider) % COLOURS for bar in bars]
+    parts = render_chart("bars", bars, scale, _ROW, shown, own, line)
+    return Drawing(parts, _ROW * len(bars) + _AXIS + (18 if line else 0))
 
 
 def bins_of(groups: Iterable[FloatArray]) -> FloatArray:
@@ -120,24 +101,12 @@ def draw_histogram(values: FloatArray, bins: FloatArray, unit: str) -> Drawing:
     counts = np.histogram(np.minimum(values, edges[-1]), bins=bins)[0].tolist()
     scale = _Scale(0.0, edges[-1], 0.0, 100.0, nice_step(edges[-1], 5))
     # Each category has its own height: what is compared is the shape, not the number of clips.
-    most, base, parts = max(*counts, 1), _TITLE + _PANEL, list[str]()
-    for low, high, count in zip(edges, edges[1:], counts, strict=False):
-        height = round(count / most * (_PANEL - 8), 1)
-        x, width = scale.at(low), round(scale.at(high) - scale.at(low) - 0.6, 2)
-        size = f'x="{x}%" y="{base - height}" width="{width}%" height="{height}"'
-        title = f"<title>{low:.0f} to {high:.0f} {unit}: {count}</title>"
-        parts.append(f'<rect class="c0" {size}>{title}</rect>')
-    parts.append(_line("axis", 0, 100, base, base))
-    for tick in (index * scale.step for index in range(int(scale.high / scale.step) + 1)):
-        x = scale.at(tick)
-        anchor = "start" if tick == 0 else "end" if x > 92 else "middle"
-        parts.append(text(f"{tick:g}", f"{x}%", base + 15, "tick", anchor))
-    mean = min(scale.at(min(average, scale.high)), 100.0)
-    parts.append(_line("mean", mean, mean, _TITLE, base))
-    anchor = "start" if mean < 35 else "end" if mean > 65 else "middle"
-    words = f"mean {average:.{1 if average < 100 else 0}f} {unit}"
-    parts.append(text(words, f"{mean}%", _TITLE - 7, "value", anchor))
-    return Drawing("".join(parts), base + _AXIS)
+    most, base = max(*counts, 1), _TITLE + _PANEL
+    heights = [round(count / most * (_PANEL - 8), 1) for count in counts]
+    bars = list(zip(edges, edges[1:], counts, heights, strict=False))
+    ticks = [index * scale.step for index in range(int(scale.high / scale.step) + 1)]
+    about = (bars, scale, ticks, _TITLE, base, average, unit)
+    return Drawing(render_chart("histogram", *about), base + _AXIS)
 
 
 def place_numbers(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -157,44 +126,19 @@ def draw_scatter(points: Sequence[Point], providers: Sequence[str], wide: float)
     """Models between accuracy (across) and hallucination (up) by number; names stand below."""
     across = _around([one.accuracy for one in points], _LEFT, _RIGHT)
     up = _around([one.hallucination for one in points], _BOTTOM, _TOP)
-    parts = _grid(across, _TOP, _BOTTOM)
-    for tick in up.ticks:
-        y = up.at(tick)
-        parts.append(_line("grid", _LEFT, _RIGHT, y, y))
-        parts.append(text(f"{tick:g}", f"{_LEFT - 1}%", y + 4, "tick", "end"))
-    parts.append(text("hallucination score ↑ (10 = nothing invented)", "0", 14, "tick", "start"))
-    parts.append(text("accuracy →", f"{_RIGHT}%", _BOTTOM + 33, "tick", "end"))
     places = [(across.at(one.accuracy.value), up.at(one.hallucination.value)) for one in points]
     numbers = place_numbers([(x / 100 * wide, y) for x, y in places])
-    for at, (one, (x, y), (dx, dy)) in enumerate(zip(points, places, numbers, strict=True)):
-        shape = providers.index(one.provider) % COLOURS
-        left, right = map(across.at, one.accuracy.ends)
-        low, high = map(up.at, one.hallucination.ends)
-        parts.append(_line(f"spread s{shape}", left, right, y, y))
-        parts.append(_line(f"spread s{shape}", x, x, high, low))
-        mark = f'<path d="{SHAPES[shape % len(SHAPES)]}" class="mark c{shape}"/>'
-        title = f"<title>{escape(escape_controls(one.label))}</title>"
-        number = text(f"{at + 1}", f"{dx:g}", dy + 4, "name", "middle")
-        parts.append(f'<svg x="{x}%" y="{y}" overflow="visible">{title}{mark}{number}</svg>')
-        beside, below = f"{50 * (at % 2)}%", _SCATTER + _LINE * (at // 2 + 1)
-        parts.append(text(f"{at + 1}  {cut(one.label)}", beside, below, "name", "start"))
-    return Drawing("".join(parts), _SCATTER + _LINE * (len(points) + 3) // 2)
+    colours = [providers.index(one.provider) % COLOURS for one in points]
+    marks = [(one, SHAPES[one % len(SHAPES)]) for one in colours]
+    below = [_SCATTER + _LINE * (row + 1) for row in range(len(points))]
+    parts = render_chart("scatter", points, numbers, across, up, marks, below)
+    return Drawing(parts, _SCATTER + _LINE * (len(points) + 3) // 2)
 
 
 def draw_shifts(rows: Sequence[tuple[str, Cell]], every: Sequence[Cell]) -> Drawing:
     """How far each thing moves from 0, with its interval, on the scale of ``every`` shift."""
     scale = _around([Cell(value=0.0), *every], 2.0, _RIGHT)
-    bottom, zero = _ROW * len(rows), scale.at(0.0)
-    parts = _grid(scale, 0, bottom)
-    parts.append(_line("axis", zero, zero, 0, bottom))
-    for index, (label, cell) in enumerate(rows):
-        y, score = _ROW * index, scale.at(cell.value)
-        parts.append(text(f"{cut(label)}: {cell.value:+.2f}", "0", y + 13, "name", "start"))
-        if cell.interval is not None:
-            low, high = map(scale.at, cell.interval)
-            parts.append(_line("interval", low, high, y + 25, y + 25))
-        parts.append(f'<circle class="c0 mark" cx="{score}%" cy="{y + 25}" r="4"/>')
-    return Drawing("".join(parts), bottom + _AXIS)
+    return Drawing(render_chart("shifts", rows, scale, _ROW), _ROW * len(rows) + _AXIS)
 
 
 def draw_curves(groups: Mapping[str, FloatArray]) -> Drawing:
@@ -202,64 +146,20 @@ def draw_curves(groups: Mapping[str, FloatArray]) -> Drawing:
     low, high = float(every.min()), float(every.max())
     across = _around([Cell(value=low, interval=(low, high))], 0, 100)
     shares = np.linspace(0, 1, 101)
-    parts = [_line("axis", 0, 100, _CURVES, _CURVES), *_grid(across, 0, _CURVES)]
-    for number, values in enumerate(groups.values()):
-        places = [across.at(float(value)) for value in np.quantile(values, shares)]
-        points = " ".join(f"{x},{100 - 100 * y:.0f}" for x, y in zip(places, shares, strict=True))
-        line = f'<polyline class="curve s{number}" points="{points}"/>'
-        box = f'height="{_CURVES}" viewBox="0 0 100 100" preserveAspectRatio="none"'
-        parts.append(f'<svg width="100%" {box}>{line}</svg>')
-    return Drawing("".join(parts), _CURVES + _AXIS)
+    lines = [np.quantile(values, shares).tolist() for values in groups.values()]
+    return Drawing(render_chart("curves", lines, across, _CURVES), _CURVES + _AXIS)
 
 
 def draw_map(groups: Mapping[str, FloatArray]) -> Drawing:
     """Points of groups by place, in their colours; places have no unit, so there is no scale."""
     every = np.concatenate(list(groups.values()))
     low, size = every.min(axis=0), np.maximum(np.ptp(every, axis=0), 1e-9)
-    parts = []
-    for number, (group, places) in enumerate(groups.items()):
-        title = f"<title>{escape(escape_controls(group))}</title>"
-        points = "".join(
-            f'<circle cx="{2 + 96 * x:.2f}%" cy="{8 + (_MAP - 16) * y:.1f}" r="2.2"/>'
-            for x, y in (places - low) / size
-        )
-        parts.append(f'<g class="point c{number % COLOURS}">{title}{points}</g>')
-    return Drawing("".join(parts), _MAP)
-
-
-def _grid(scale: _Scale, top: float, bottom: float) -> list[str]:
-    parts = []
-    for tick in scale.ticks:
-        x = scale.at(tick)
-        anchor = "start" if x < 1 else "end" if x > 99 else "middle"
-        parts.append(_line("grid", x, x, top, bottom))
-        # Adding up steps leaves dust where there should be a 0.
-        parts.append(text(f"{round(tick, 6) + 0.0:g}", f"{x}%", bottom + 15, "tick", anchor))
-    return parts
-
-
-def _bar(bar: Bar, scale: _Scale, y: int, shown: Callable[[float], str], colour: int) -> list[str]:
-    parts, cell = [text(cut(bar.label), "0", y + 13, "name", "start")], bar.cell
-    if cell is None:
-        return [*parts, text("no score", "0", y + 30, "tick", "start")]
-    score, low, high = map(scale.at, (cell.value, *cell.ends))
-    middle, value = y + 25, shown(cell.value)
-    about = "as printed, without an interval" if cell.printed else "too few samples for an interval"
-    if cell.interval is not None:
-        about = f"95 % interval {shown(cell.interval[0])}–{shown(cell.interval[1])}"
-    title = f"<title>{escape(escape_controls(bar.label))}: {value}, {about}</title>"
-    size = f'x="0" y="{y + 19}" width="{score}%" height="12"'
-    parts += [f'<rect class="c{colour}" {size}>{title}</rect>', f'<rect class="h{colour}" {size}/>']
-    ends = [(low, high, 0), (low, low, 4), (high, high, 4)] if cell.interval is not None else []
-    for left, right, half in ends:
-        parts.append(_line("interval", left, right, middle - half, middle + half))
-    number = text(value, "6", 4, "value", "start")
-    place = f'x="{max(score, high)}%" y="{middle}"'
-    return [*parts, f'<svg {place} overflow="visible">{number}</svg>']
-
-
-def _line(kind: str, left: float, right: float, high: float, low: float) -> str:
-    return f'<line class="{kind}" x1="{left}%" x2="{right}%" y1="{high}" y2="{low}"/>'
+    sides = np.array([[2.0, 8.0], [96.0, _MAP - 16.0]])
+    drawn = [
+        (group, number % COLOURS, (sides[0] + sides[1] * (places - low) / size).tolist())
+        for number, (group, places) in enumerate(groups.items())
+    ]
+    return Drawing(render_chart("map", drawn), _MAP)
 
 
 def _around(cells: Sequence[Cell], start: float, end: float) -> _Scale:
@@ -268,22 +168,3 @@ def _around(cells: Sequence[Cell], start: float, end: float) -> _Scale:
     step = nice_step(max(high - low, 0.5))
     first = step * (low // step)
     return _Scale(first, max(step * -(-high // step), first + step), start, end, step)
-
-
-def letters(words: str, most: int) -> int:
-    """How many letters fit where so many Latin ones do."""
-    return most if max(words, default="") < "\u2e80" else most // 2
-
-
-def cut(words: str, most: int = _LONGEST) -> str:
-    """Words of no more letters, without their middle: ends of names tell models apart."""
-    words, most = escape_controls(words), letters(words, most)
-    if len(words) <= most:
-        return words
-    return f"{words[: most // 2]}…{words[-(most - most // 2 - 1) :]}"
-
-
-def text(words: str, x: str, y: float, kind: str, anchor: str) -> str:
-    """Words at a place, whatever they hold."""
-    words = escape_controls(words).replace("\n", " ")
-    return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'

@@ -9,11 +9,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -28,11 +26,11 @@ from audiocapbench.files import write_file
 from audiocapbench.report.page.board import board_document, compared_pairs
 from audiocapbench.report.page.document import BoardDocument
 from audiocapbench.report.page.plots import draw_card, figure_writer
+from audiocapbench.report.page.rendering import joined, render
 from audiocapbench.report.page.report_data import ReportData
 from audiocapbench.report.runs import judge_words
 from audiocapbench.scores.table import keep_estimates
 from audiocapbench.store import Store
-from audiocapbench.table.escape_controls import escape_controls
 
 AudioChoice = Literal["none", "link", "embed"]
 
@@ -225,9 +223,6 @@ def _link(path: Path, page: Path) -> str:
         return target.as_uri()
 
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 VIEWS = """
 base.js share.js state.js words.js filter.js charts.js leaderboard.js list.js matrix.js
 player.js clip.js compare.js explore.js about.js""".split()
@@ -299,37 +294,10 @@ def write_report(
     return PageFile(write_file(path, page), unheard, choice, too_large)
 
 
-@cache
-def joined(names: tuple[str, ...]) -> str:
-    folder = files("audiocapbench.report").joinpath("templates")
-    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
-
-
 def source_hash(text: str) -> str:
     """How a page's policy names the script or style that may be used in it."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
-
-
-@cache
-def _environment() -> "Environment":
-    """Where templates are read, each of them once however many pages are made of it."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("audiocapbench.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["plain"] = escape_controls
-    return environment
-
-
-def render(template: str, **values: Any) -> str:
-    """Fill a template; a value that it misses is an error."""
-    return _environment().get_template(template).render(**values)
 
 
 def render_page(scripts: tuple[str, ...], audio: AudioChoice = "none", **values: Any) -> str:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from audiocapbench.metrics.result import FloatArray
 from audiocapbench.plugins import require_packages
 from audiocapbench.report.page import drawing
 from audiocapbench.report.page.document import BoardDocument, Cell
-from audiocapbench.report.page.drawing import COLOURS, SHAPES, Bar, Drawing, Point, cut, text
+from audiocapbench.report.page.drawing import COLOURS, SHAPES, Bar, Drawing, Point
+from audiocapbench.report.page.rendering import cut, letters_that_fit, render
 from audiocapbench.report.page.report_data import ReportData, clip_of
 from audiocapbench.table.escape_controls import escape_controls
 
@@ -161,16 +162,14 @@ def draw_sheet(
     label: str = "",
 ) -> str:
     width = (_WIDTH - _GAP * (columns + 1)) / columns
-    top, parts = _GAP / 2, []
-    across = _fitting(legend)
+    top, across = _GAP / 2, _fitting(legend)
+    keys, titles, placed = [], [], []
     for number, name in enumerate(legend):
         x = _GAP + (_WIDTH - 2 * _GAP) / across * (number % across)
-        y = top + _LEGEND * (number // across)
-        shape, colour = SHAPES[number % COLOURS % len(SHAPES)], number % COLOURS
-        size = 'class="key" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true"'
-        key = f'<svg {size}><path d="{shape}" class="c{colour}"/></svg>'
-        parts.append(f'<svg x="{x}" y="{y}" overflow="visible">{key}</svg>')
-        parts.append(text(cut(name), f"{x + 20}", y + 11, "name", "start"))
+        colour = number % COLOURS
+        keys.append(
+            (name, x, top + _LEGEND * (number // across), colour, SHAPES[colour % len(SHAPES)])
+        )
     top += _LEGEND * -(-len(legend) // across)
     for start in range(0, len(cells), columns):
         bottom = top
@@ -178,22 +177,15 @@ def draw_sheet(
             left, y = _GAP + column * (width + _GAP), top
             for title, chart in cell:
                 if title:
-                    parts.append(text(cut(title), f"{left}", y + 12, "title", "start"))
+                    titles.append((title, left, y + 12))
                     y += _TITLE
-                parts.append(chart.placed(left, y, width))
+                placed.append((chart, left, y))
                 y += chart.height + _GAP / 2
             bottom = max(bottom, y)
         top = bottom
-    if label:
-        parts.append(text(label, f"{_WIDTH / 2}", top + 6, "tick", "middle"))
-        top += _TITLE
-    # Colours, hatches and one weight of one font: with several, a PDF would not be the same twice.
-    look = files("audiocapbench.report").joinpath("templates", "figure.svg").read_text("utf-8")
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH:g}" height="{top:g}">'
-        f'{look}<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
-    )
+    height = top + _TITLE * bool(label)
+    drawn: Any = {"keys": keys, "titles": titles, "placed": placed, "chart_width": width}
+    return render("figure.svg", width=_WIDTH, height=height, label=label, **drawn)
 
 
 def draw_card(board: BoardDocument, signature: str) -> str:
@@ -207,38 +199,17 @@ def draw_card(board: BoardDocument, signature: str) -> str:
         said = verdict
         for name in sorted(places, key=len, reverse=True):
             said = said.replace(name, cut(name, most))
-        lines = wrap(escape_controls(said), drawing.letters(said, 62))
+        lines = wrap(escape_controls(said), letters_that_fit(said, 62))
         if len(lines) <= _CARD_LINES:
             break
     lines = [*lines[:2], *filter(None, [cut(" ".join(lines[2:]), 62)])]
-    parts = [text(cut(board.title, 70), "60", 56, "soft", "start")]
-    parts += [text(words, "60", 104 + 38 * at, "said", "start") for at, words in enumerate(lines)]
-    shown = known[: _CARD_ROWS - (len(known) > _CARD_ROWS)]
-    form, y = f".{scorer.digits}f", 96 + 38 * len(lines)
-    for label, cell in shown:
-        low, value, high = (
-            600 + 320 * max(0.0, min(1.0, one / scorer.max_value))
-            for one in sorted((cell.value, *cell.ends))
-        )
-        bar = f'y="{y + 10}" height="20"'
-        parts.append(text(places.get(label, ""), "60", y + 27, "soft", "start"))
-        parts.append(text(cut(label, 40), "122", y + 27, "name", "start"))
-        parts.append(f'<rect class="fill" x="600" width="{value - 600:.1f}" {bar}/>')
-        parts.append(f'<rect class="band" x="{low:.1f}" width="{max(high - low, 3):.1f}" {bar}/>')
-        parts.append(f'<path class="score" d="M{value:.1f} {y + 5}v30"/>')
-        parts.append(text(f"{cell.value:{form}}", "1006", y + 28, "number", "end"))
-        ends = "–".join(f"{one:{form}}" for one in cell.interval or ())
-        parts.append(text(ends, "1140", y + 27, "soft", "end"))
-        y += 40
-    if left := len(known) - len(shown):
-        parts.append(text(f"and {left} more", "122", y + 27, "soft", "start"))
-    ends = "95 % intervals · " if any(cell.interval for _, cell in shown) else ""
-    about = f"scores 0 to {scorer.max_value:g} · {board.samples:,} samples · {ends}"
-    about += f"AudioCapBench {board.version}"
-    parts.append(text(about, "60", 582, "soft", "start"))
-    parts.append(text(cut(signature, 124), "60", 608, "small", "start"))
-    look = files("audiocapbench.report").joinpath("templates", "card.svg").read_text("utf-8")
-    return look.replace("<!-- parts -->", "".join(parts))
+    rows = []
+    for name, cell in known[: _CARD_ROWS - (len(known) > _CARD_ROWS)]:
+        ends = sorted((cell.value, *cell.ends))
+        places_of_ends = [600 + 320 * max(0.0, min(1.0, one / scorer.max_value)) for one in ends]
+        rows.append((name, places.get(name, ""), cell, places_of_ends))
+    shown: Any = {"lines": lines, "rows": rows, "left": len(known) - len(rows)}
+    return render("card.svg", board=board, scorer=scorer, signature=signature, **shown)
 
 
 def _fitting(names: Sequence[str]) -> int:

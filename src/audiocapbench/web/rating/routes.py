@@ -21,7 +21,7 @@ from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.meta.pairs import by_votes
 from audiocapbench.meta.votes import project_pairs
 from audiocapbench.report.beside_people import beside_people
-from audiocapbench.report.page.html import joined
+from audiocapbench.report.page.rendering import joined
 from audiocapbench.report.ratings import agreement_row, share_of, win_report
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats.correlation import Coefficient
