@@ -12,31 +12,13 @@ from typer.main import get_group
 
 from audiocapbench.cli.console import print_errors, say, show_lines
 from audiocapbench.errors import AudioCapBenchError, StoppedError
+from audiocapbench.files import read_lists
 from audiocapbench.version import VERSION
 
 _PROGRAM = "audiocapbench"
-PANELS = {
-    "First": "demo doctor",
-    "I have captions": "score import compare export",
-    "I must choose a model": "run race leaderboard report view variance power figures study costs",
-    "I keep a benchmark": "build annotate benchmarks subset gate ratings site submission mecat",
-    "Whom to believe": "meta corrupt judges",
-    "What there is": "runs models metrics",
-}
-"""The commands by the question that brings somebody here."""
-
-_HOMES = {
-    "run": "demo race study",
-    "leaderboard": "subset compare gate variance power",
-    "score": "import",
-    "report": "view figures site submission export",
-    "judges": "ratings meta",
-    "runs": "models metrics benchmarks doctor",
-}
-COMMANDS = {name: name for names in PANELS.values() for name in names.split()} | {
-    name: home for home, names in _HOMES.items() for name in names.split()
-}
-"""The commands, and the module of each."""
+PANELS: dict[str, dict[str, str]] = read_lists("audiocapbench.cli", "commands.json")
+"""The commands by the question that brings somebody here, each with its module."""
+COMMANDS = {name: home for own in PANELS.values() for name, home in own.items()}
 
 SOME_FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -142,7 +124,7 @@ class Commands(ExampleGroup):
         """Write the commands by the question that they answer."""
         widest = max(map(len, self.list_commands(ctx)))
         for question, names in PANELS.items():
-            shown = [(name, self.get_command(ctx, name)) for name in names.split()]
+            shown = [(name, self.get_command(ctx, name)) for name in names]
             with formatter.section(question):
                 rows = [(f"{name:<{widest}}", one.get_short_help_str()) for name, one in shown]
                 formatter.write_dl(rows)
