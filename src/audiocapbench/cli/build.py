@@ -16,7 +16,6 @@ from audiocapbench.cli.console import print_json, relative, say
 from audiocapbench.errors import AudioCapBenchError, DatasetError, check_known, did_you_mean
 
 if TYPE_CHECKING:
-    from audiocapbench.data.build.audiocapbench import BuildSettings
     from audiocapbench.data.build.ledger import BuildResult
 
     Builder = Callable[..., BuildResult]
@@ -45,13 +44,11 @@ class SubsetOptions:
     speech: Count = None
     clip: Literal["annotation", "published"] | None = None
 
-    def settings(self, **more: Any) -> "BuildSettings":
-        from audiocapbench.data.build.audiocapbench import BuildSettings
-
+    @property
+    def counts(self) -> dict[str, int]:
         counts = {"clotho": self.sound_clotho, "audiocaps": self.sound_audiocaps}
         counts |= {"music": self.music, "speech": self.speech}
-        known = {part: count for part, count in counts.items() if count is not None}
-        return BuildSettings(ids_dir=self.ids_dir, counts=known, **more)
+        return {part: count for part, count in counts.items() if count is not None}
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ def build(
             caption=main; may be repeated. [default: the newest, which the manifest then pins]
         dry_run: Only look up what would be downloaded.
     """
-    from audiocapbench.data.build.audiocapbench import build as build_subset
+    from audiocapbench.data.build import audiocapbench
 
     is_file = benchmark not in _BENCHMARKS
     refused = {} if benchmark == "audiocapbench" else _given(subset)
@@ -125,9 +122,10 @@ def build(
     if benchmark == "mecat":
         builders = _mecat_builders(out, mecat, limit, revisions)
     else:
-        clip = subset.clip or ("published" if protocol == "published" else "annotation")
-        settings = subset.settings(limit=limit, clip=clip, revisions=revisions)
-        builders = {out: partial(build_subset, out, settings)}
+        clip: Any = subset.clip or ("published" if protocol == "published" else "annotation")
+        wanted = (subset.ids_dir, subset.counts, limit, clip, revisions)
+        settings = audiocapbench.BuildSettings(*wanted)
+        builders = {out: partial(audiocapbench.build, out, settings)}
     ends = {folder: build_folder(folder, run, dry_run=dry_run) for folder, run in builders.items()}
     if json:
         documents = [_document(folder, end, dry_run=dry_run) for folder, end in ends.items()]
