@@ -1,6 +1,6 @@
 """A comparison of runs: tables and a paragraph for people, records for programs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -219,19 +219,20 @@ def _notes(comparison: ComparisonResult) -> list[str]:
     return [*said, *_how([comparison]), *comparison.notes, *signatures]
 
 
-def _how(comparisons: Iterable[ComparisonResult]) -> Iterable[str]:
-    several = [(f"run {own.second.id}", row) for own in comparisons for row in own.differences]
-    named = (
-        several if len({name for name, _ in several}) > 1 else [("B", row) for _, row in several]
-    )
+def _how(comparisons: Sequence[ComparisonResult]) -> Iterator[str]:
+    named = [
+        ("B" if len(comparisons) == 1 else f"run {own.second.id}", row)
+        for own in comparisons
+        for row in own.differences
+    ]
     failing = {name: row for name, row in reversed(named) if row.as_zero and row.category == ALL}
     for other, one in reversed(failing.items()):
         failed = f"{one.failed_a:,} in A and {one.failed_b:,} in {other}"
         yield f"Not the same samples failed ({failed} by {one.scorer.label}): failures count as 0."
-    if any(row.p_adjusted is not None for _, row in several):
-        first = next(iter(comparisons))
+    if any(row.p_adjusted is not None for _, row in named):
+        corrected = _corrected(comparisons[0])
         yield (
-            f"p: paired permutation; {_corrected(first)}: the first score, which the verdict is "
+            f"p: paired permutation; {corrected}: the first score, which the verdict is "
             "about, corrected over the runs alone, the others over their rows; "
             "95 %: paired, not corrected; "
             "effect: difference in standard deviations of the differences; "
