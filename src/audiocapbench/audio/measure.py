@@ -88,8 +88,7 @@ def _k_weighted(samples: NDArray[np.float64], rate: int) -> NDArray[np.float64]:
     low = _poles(math.tan(math.pi * 38.13547087602444 / rate), 0.5003270373238773)
     shelved = lfilter(shelf / high[0], high / high[0], samples, axis=0)
     # The standard leaves the zeros of the second filter as they are.
-    made: NDArray[np.float64] = lfilter([1.0, -2.0, 1.0], low / low[0], shelved, axis=0)
-    return made
+    return np.asarray(lfilter([1.0, -2.0, 1.0], low / low[0], shelved, axis=0))
 
 
 def _poles(k: float, q: float) -> NDArray[np.float64]:

@@ -322,8 +322,7 @@ class _SoundFileReader:
 
     def read(self) -> Samples:
         frames = max(1, _BLOCK // self.channels)
-        block: Samples = self._file.read(frames, dtype="float32", always_2d=True)
-        return block
+        return np.asarray(self._file.read(frames, dtype="float32", always_2d=True))
 
     def close(self) -> None:
         self._file.close()

@@ -35,10 +35,8 @@ def fold_categories(samples: Iterable[Sample]) -> tuple[list[Sample], list[str]]
     """Samples with the paper's categories where theirs mean them, and what is to be said of it."""
     given = list(samples)
     counts, others = Counter(one.category for one in given), list[str]()
-    folded, notes = list[Sample](), list[str]()
-    for one in given:
-        meant = fold_category(one.category)
-        folded.append(one if meant == one.category else replace(one, category=meant))
+    folded = [replace(one, category=fold_category(one.category)) for one in given]
+    notes = list[str]()
     for name, count in counts.items():
         if (meant := fold_category(name)) != name:
             clips = f"{count:,} clip{'s' * (count > 1)}"

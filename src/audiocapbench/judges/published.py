@@ -7,6 +7,7 @@ written; else it is the digit as written.
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Literal
@@ -180,3 +181,11 @@ def _weigh(verdict: Verdict, raw: str) -> Verdict:
         return replace(verdict, note=AS_WRITTEN)
     expected = sum(digit * share for digit, share in shares.items()) / sum(shares.values())
     return replace(verdict, scores={RATING: expected * MAX_SCORE / _HIGHEST})
+
+
+CONTRACTS: Mapping[str, Callable[[], Contract]] = {
+    AUDIOCAPBENCH: audiocapbench_contract,
+    "mecat-caption": partial(mecat_contract, "caption"),
+    "mecat-qa": partial(mecat_contract, "qa"),
+    RATING: rating_contract,
+}

@@ -19,13 +19,7 @@ from audiocapbench.judges.judge import (
     WithProbabilities,
     held_to_schema,
 )
-from audiocapbench.judges.published import (
-    AUDIOCAPBENCH,
-    RATING,
-    audiocapbench_contract,
-    mecat_contract,
-    rating_contract,
-)
+from audiocapbench.judges.published import AUDIOCAPBENCH, CONTRACTS, audiocapbench_contract
 from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import Model, ModelSettings, create_model, list_models
 from audiocapbench.models.registry import provider_of
@@ -35,12 +29,6 @@ from audiocapbench.signature import Signature
 _NAME = re.compile(r"(?P<name>.+?)(?:\[(?P<options>[^\[\]=]+=[^\[\]]*)\])?", re.DOTALL)
 _WAYS = ("prompt", "protocol")
 _OPTIONS = ("contract", "hears", "schema", "logprobs", "references", *_WAYS)
-_BUILT_IN: Mapping[str, Callable[[], Contract]] = {
-    AUDIOCAPBENCH: audiocapbench_contract,
-    "mecat-caption": partial(mecat_contract, "caption"),
-    "mecat-qa": partial(mecat_contract, "qa"),
-    RATING: rating_contract,
-}
 
 
 class JudgeEntry(NamedTuple):
@@ -243,17 +231,17 @@ def find_contract(name: str, **ways: str) -> Contract:
         return audiocapbench_contract(**ways)
     if ways:
         raise JudgeError(f"contract {name!r} has no {next(iter(ways))}; audiocapbench's has")
-    if name in _BUILT_IN:
-        return _BUILT_IN[name]()
+    if name in CONTRACTS:
+        return CONTRACTS[name]()
     if name.endswith(".toml"):
         contract = read_contract(Path(name))
-        if contract.name in _BUILT_IN:
+        if contract.name in CONTRACTS:
             raise JudgeError(
                 f"{name}: name: {contract.name!r} is a contract of ours; choose another"
             )
         return contract
     if (point := plugins("contracts").get(name)) is None:
-        near = did_you_mean(name, [*_BUILT_IN, *sorted(plugins("contracts"))], "there are")
+        near = did_you_mean(name, [*CONTRACTS, *sorted(plugins("contracts"))], "there are")
         to_do = "Install its plug-in, or choose one after the judge's name: [contract=NAME]"
         raise JudgeError(f"there is no contract {name!r} here{near}. {to_do}")
     with plugin_failures(f"contract {name!r}: its plug-in {point.value}", JudgeError):
@@ -266,7 +254,7 @@ def find_contract(name: str, **ways: str) -> Contract:
 def list_contracts() -> list[JudgeEntry]:
     """Every contract that a model can judge by here; of a plug-in that fails, why."""
     entries = []
-    for name in [*_BUILT_IN, *sorted(set(plugins("contracts")) - set(_BUILT_IN))]:
+    for name in [*CONTRACTS, *sorted(set(plugins("contracts")) - set(CONTRACTS))]:
         try:
             found = find_contract(name)
         except JudgeError as error:

@@ -208,8 +208,7 @@ class VertexGemini(Gemini):
 
     async def access_headers(self) -> dict[str, str]:
         """A token of Google's, which is fetched when it is needed."""
-        headers: dict[str, str] = await to_thread.run_sync(self._signed_in)
-        return headers
+        return await to_thread.run_sync(self._signed_in)
 
     def _signed_in(self) -> dict[str, str]:
         import google.auth

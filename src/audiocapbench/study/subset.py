@@ -37,8 +37,7 @@ class WeightedClips(NamedTuple):
 
     def estimate(self, scores: FloatArray) -> FloatArray:
         """What these clips say of the whole, for scores of shape (models, clips)."""
-        estimates: FloatArray = scores[:, self.places] @ self.weights
-        return estimates
+        return np.asarray(scores[:, self.places] @ self.weights)
 
 
 @dataclass(frozen=True, slots=True)

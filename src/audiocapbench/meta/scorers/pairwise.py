@@ -39,10 +39,6 @@ class OrderChoices(NamedTuple):
     failures: Counter[str]
     reading: Mapping[str, int]
 
-    @property
-    def choices(self) -> list[Choice]:
-        return [one.choice for one in self.found]
-
 
 class PairwiseScorer(PairScorer):
     """A model that compares; ``NAME[audio=no]`` shows what words give away without the clips."""
@@ -93,12 +89,12 @@ class PairwiseScorer(PairScorer):
         )
 
     def choose(self, pairs: Pairs) -> Sequence[Choice]:
-        return self._orders(pairs)[0].choices
+        return [one.choice for one in self._orders(pairs)[0].found]
 
     def choose_swapped(self, pairs: Pairs) -> Sequence[Choice]:
         if not self._settings.swap:
             raise TrialError(f"{self.name} was asked in one order only; ask with --swap")
-        return [choice.swapped for choice in self._orders(pairs)[1].choices]
+        return [one.choice.swapped for one in self._orders(pairs)[1].found]
 
     def diagnostics(self, pairs: Pairs, _headline: str, _measure: scorers.Measure) -> Diagnostics:
         """How answers were read, and why there are none, in all orders together."""

@@ -170,9 +170,14 @@ class Embedder:
 
     def clips(self, paths: Iterable[Path]) -> tuple[dict[Path, Vectors], dict[Path, str]]:
         """Vectors of clips, of shape (embeddings, dimensions), and why some cannot be read."""
-        heard = _Heard(list(dict.fromkeys(paths)), self._in_store())
+        store, size = self._store, self._encoder.dimensions
+        kept = {
+            setting: store.cache.embedded(self.name, setting, size) if store else set[str]()
+            for setting in self._cutting.settings
+        }
+        heard = _Heard(list(dict.fromkeys(paths)), kept)
         begun: deque[tuple[str, View]] = deque()
-        total, added = np.zeros(self._encoder.dimensions), 0
+        total, added = np.zeros(size), 0
         for vectors in self._batches.cuts(self._cuts(heard, begun)):
             embedded = []
             for vector in vectors:
@@ -233,14 +238,6 @@ class Embedder:
             path: np.stack([vectors[content] for vectors in heard.vectors.values()])
             for path, content in whole.items()
         }, missing
-
-    def _in_store(self) -> dict[str, set[str]]:
-        """By setting, the contents whose embeddings are kept."""
-        store, size = self._store, self._encoder.dimensions
-        return {
-            setting: store.cache.embedded(self.name, setting, size) if store else set()
-            for setting in self._cutting.settings
-        }
 
     def _kept(self, setting: str, contents: Sequence[str]) -> dict[str, Vectors]:
         if self._store is None:

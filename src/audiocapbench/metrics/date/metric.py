@@ -183,9 +183,8 @@ def encode_corpus(
     probabilities = options.get("error_probabilities")
     if probabilities is not None:
         fluency = penalise(fluency, probabilities)
-    said = list(map(reading, predictions))
-    if length == "references":
-        said = _within(said, answers)
+    read = list(map(reading, predictions))
+    said = _within(read, answers) if length == "references" else read
     counts = np.array([len(own) for own in answers])
     owners = np.repeat(np.arange(len(answers)), counts)
     pieces, place = _split(chain.from_iterable(answers), model)

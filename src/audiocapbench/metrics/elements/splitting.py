@@ -193,9 +193,7 @@ def _role_of(token: str) -> ElementKind | str | None:
     """What a token does: the kind of its content, or how it steers reading, or nothing."""
     if token in _STEERING:
         return _STEERING[token]
-    if _NEGATION.negates(token):
-        return _DENY
-    return kind_of(token)
+    return _DENY if _NEGATION.negates(token) else kind_of(token)
 
 
 def _read(tokens: list[str]) -> tuple[list[Element], bool]:

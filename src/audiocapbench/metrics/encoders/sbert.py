@@ -38,7 +38,7 @@ class SentenceTransformerEncoder(NamedWeights):
     ) -> None:
         self.name, self.model, self.precision = name, model, precision
         self._on_gpu = model.device.type == "cuda"
-        self._dimensions = len(self._encode(["a"], _BATCH)[0])
+        self._dimensions = len(self._encode(["a"])[0])
         self._tokens = tokens
         if tokens is None and self._on_gpu:
             # Where a sentence's tokens are all that this model is given.
@@ -51,12 +51,9 @@ class SentenceTransformerEncoder(NamedWeights):
                     _MOST_TOKENS,
                 )
 
-    def encode(self, sentences: Sequence[str], batch_size: int = _BATCH) -> Vectors:
-        """Encode sentences; order has no effect, batch size and neighbours less than 1e-6."""
-
-        def encode(texts: list[str]) -> Vectors:
-            return self._by_tokens(texts) if self._tokens else self._encode(texts, batch_size)
-
+    def encode(self, sentences: Sequence[str]) -> Vectors:
+        """Encode sentences; order has no effect, batches and neighbours less than 1e-6."""
+        encode = self._by_tokens if self._tokens else self._encode
         return encoders.encode_distinct(sentences, self._dimensions, encode, encoders.BLOCK)
 
     @contextmanager
@@ -71,9 +68,9 @@ class SentenceTransformerEncoder(NamedWeights):
         ):
             yield
 
-    def _encode(self, texts: list[str], batch_size: int) -> Vectors:
+    def _encode(self, texts: list[str]) -> Vectors:
         with self.computing():
-            vectors = self.model.encode(texts, batch_size=batch_size, show_progress_bar=False)
+            vectors = self.model.encode(texts, batch_size=_BATCH, show_progress_bar=False)
         return np.asarray(vectors, dtype=np.float32)
 
     def _by_tokens(self, texts: list[str]) -> Vectors:

@@ -285,7 +285,7 @@ def features_of(captions: Sequence[Sequence[Sequence[str]]], known: Hashes) -> F
     kinds = (is_link[places], is_content[places], is_more[places])
     patterns = _patterns(row, lengths, words[places], shape[places])
     hashes = (exact[places], hash_words(stems)[places])
-    return Features(owner, *patterns, _repetition(row, lengths, *hashes, *kinds))
+    return Features(owner, *patterns, _repetition(row, lengths, hashes, kinds))
 
 
 def _patterns(row: Ints, lengths: Ints, words: Hashes, shapes: Hashes) -> tuple[Ints, Ints, Floats]:
@@ -312,15 +312,11 @@ def _patterns(row: Ints, lengths: Ints, words: Hashes, shapes: Hashes) -> tuple[
 
 
 def _repetition(
-    rows: Ints,
-    lengths: Ints,
-    exact: Hashes,
-    every_stem: Hashes,
-    is_link: Bools,
-    is_content: Bools,
-    is_more: Bools,
+    rows: Ints, lengths: Ints, hashes: tuple[Hashes, Hashes], kinds: tuple[Bools, Bools, Bools]
 ) -> Floats:
-    """A row for each sentence; its events are what stands between links."""
+    """A row for each sentence, by the hashes and the kinds of its words and of their stems; its
+    events are what stands between links."""
+    (exact, every_stem), (is_link, is_content, is_more) = hashes, kinds
     count, row, stem = len(lengths), rows[is_content], every_stem[is_content]
     stems = np.bincount(row, minlength=count)
     repeated = _repeats(row, stem, count)
@@ -374,8 +370,7 @@ def _largest_share(event: Ints, stem: Hashes, sentence: Ints, gap: int, count: i
 def _repeats(owner: Ints, hashes: Hashes, count: int) -> Ints:
     """How many of each owner's hashes it has had before."""
     fresh, _ = _distinct(owner, hashes)
-    repeats: Ints = np.bincount(owner, minlength=count) - np.bincount(fresh, minlength=count)
-    return repeats
+    return np.asarray(np.bincount(owner, minlength=count) - np.bincount(fresh, minlength=count))
 
 
 def _distinct(owner: Ints, hashes: Hashes) -> tuple[Ints, Hashes]:
@@ -420,9 +415,7 @@ def shape_of(word: str) -> str:
     """The word itself if it is one of grammar; of any other word, its ending."""
     if word in GRAMMAR or word == PAUSE:
         return word
-    if word[0].isdigit():
-        return "#"
-    return "-" + ending_of(word)
+    return "#" if word[0].isdigit() else "-" + ending_of(word)
 
 
 def ending_of(word: str) -> str:

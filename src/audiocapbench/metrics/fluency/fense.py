@@ -81,8 +81,7 @@ def mean_cosines(
         left, right = ours[owner[block]], theirs[block]
         cosines[block] = np.einsum("ij,ij->i", left, right, dtype=np.float64)
     totals = np.bincount(owner, weights=np.clip(cosines, -1, 1), minlength=len(predictions))
-    means: FloatArray = totals / counts
-    return means
+    return np.asarray(totals / counts)
 
 
 def fense(

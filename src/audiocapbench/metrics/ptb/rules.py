@@ -65,9 +65,7 @@ _TREEBANK = {"(": "-LRB-", ")": "-RRB-"}
 
 def entity(token: str) -> str:
     """Resolve the character entities that the original resolves."""
-    if token in ("&quot;", "&apos;"):
-        return "'"
-    return _ENTITIES.get(token.casefold(), token)
+    return "'" if token in ("&quot;", "&apos;") else _ENTITIES.get(token.casefold(), token)
 
 
 _SPELLINGS: dict[str, Callable[[str], str]] = {
