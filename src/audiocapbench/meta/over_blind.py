@@ -59,7 +59,17 @@ def put_over_blind(
         )
     chosen = list(map(corpora.__getitem__, weights))
     said = blind_captions(chosen, people, searched, lots, evaluations, progress)
-    columns = [_scores(table, scorer, searched, samples, own) for own in (answers, said, people)]
+
+    def scores(texts: Mapping[str, str]) -> SampleScores:
+        own = {one.id: texts[one.id] for one in samples}
+        if scorer.judge is None:
+            made = score_groups(table.aggregation, [scorer.name], samples, own)
+            return made.table.sample_scores(scorer)
+        result = searched.score([*own.values()], [one.references for one in samples])
+        values = dict(zip(own, result.samples.tolist(), strict=True))
+        return SampleScores.of_values(values, result.signature, {})
+
+    columns = [scores(own) for own in (answers, said, people)]
     group = make_groups({ALL: samples}, table.aggregation)[ALL]
     found = blind_scale(group, scorer, columns, Coverage(len(asked), len(samples), 0))
     made = columns[0].signatures[samples[0].id].with_fields(scale="blind", evaluations=evaluations)
@@ -161,19 +171,3 @@ def answers_of(table: ScoreTable) -> Mapping[str, str]:
         return table.texts
     texts = {key: one.reply.text or "" for key, one in table.outcomes.items()}
     return {key: text for key, text in texts.items() if table.replies[key] in HAVE_TEXT}
-
-
-def _scores(
-    table: ScoreTable,
-    scorer: Scorer,
-    searched: blind.SearchedScorer,
-    samples: Sequence[Sample],
-    texts: Mapping[str, str],
-) -> SampleScores:
-    if scorer.judge is None:
-        wanted = {one.id: texts[one.id] for one in samples}
-        made = score_groups(table.aggregation, [scorer.name], samples, wanted)
-        return made.table.sample_scores(scorer)
-    result = searched.score([texts[one.id] for one in samples], [one.references for one in samples])
-    values = dict(zip((one.id for one in samples), result.samples.tolist(), strict=True))
-    return SampleScores.of_values(values, result.signature, {})

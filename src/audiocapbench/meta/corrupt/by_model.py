@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.benchmarks import Benchmark
-from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data import Clip, Sample
+from audiocapbench.benchmarks.benchmark import trial_of
 from audiocapbench.data.outcome import Outcome, Status
 from audiocapbench.engine import Preview
 from audiocapbench.errors import ReplyError
@@ -166,15 +165,12 @@ def _checks(made: _Made) -> Benchmark:
 
 
 def _benchmark(name: str, prompt: str, words: Mapping[CorruptedPair, dict[str, str]]) -> Benchmark:
-    samples, prompts = [], _prompts()
-    for position, (task, own) in enumerate(words.items()):
+    texts, prompts = dict[str, str](), _prompts()
+    for task, own in words.items():
         own |= {"task": prompts["tasks"][task.kind], "wanted": str(WANTED)}
-        text = fill("\n".join(prompts[prompt]), **own)
-        clip = task.clip
-        silent = Clip(Path(clip.audio), clip.audio, digest(_name(task)), 0.0, 0, 1)
-        samples.append(Sample(_name(task), silent, text, clip.references, task.kind, position))
+        texts[_name(task)] = fill("\n".join(prompts[prompt]), **own)
     version = digest(json.dumps(prompts))[:12]
-    return Benchmark(f"{TRIAL}{name}/{version}", Path(), tuple(samples), kind="trial")
+    return trial_of(f"{name}/{version}", Path(), texts)
 
 
 def _objects(outcome: Outcome) -> list[dict[str, Any]]:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from audiocapbench.benchmarks import Benchmark
-from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.data import Clip, Sample
+from audiocapbench.benchmarks.benchmark import TRIAL, trial_of
 from audiocapbench.data.outcome import Reply
 from audiocapbench.errors import ReplyError, TrialError, check_known
 from audiocapbench.files import digest
@@ -174,9 +173,8 @@ def reading_questions(
 ) -> Benchmark:
     """What a reader is asked about pairs and the answers to them, of the run of this name."""
     template = "\n".join(document()["reader"])
-    samples = []
-    for position, (pair, answer) in enumerate(unread):
-        instruction = fill(
+    texts = {
+        pair.id: fill(
             template,
             first_label=f"“{labels.first}”",
             second_label=f"“{labels.second}”",
@@ -184,11 +182,9 @@ def reading_questions(
             second=as_data(pair.second),
             answer=as_data(ends_of(answer, _LONGEST_ANSWER, " … ")),
         )
-        clip = Clip(Path(pair.id), pair.id, "0" * 64, 0.0, 0, 1)
-        said = (answer or "nothing",)
-        samples.append(Sample(pair.id, clip, instruction, said, "reading", position))
-    full = f"{TRIAL}reading/{name.removeprefix(TRIAL)}"
-    return Benchmark(full, Path(), tuple(samples), kind="trial")
+        for pair, answer in unread
+    }
+    return trial_of(f"reading/{name.removeprefix(TRIAL)}", Path(), texts)
 
 
 def read_word(reply: str) -> Choice | None:
