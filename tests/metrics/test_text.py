@@ -515,6 +515,16 @@ def test_text_that_was_wrapped_by_an_enemy_takes_no_longer(piece: str) -> None:
     assert process_time() - began < 2
 
 
+@pytest.mark.parametrize("mark", ["'", '"', "\n", "\t", "\\", "&", "(", ">", "-", "<think>", "[b]"])
+def test_the_time_of_reading_grows_as_the_text_does(mark: str) -> None:
+    taken = []
+    for times in (2_000, 16_000):
+        began = process_time()
+        plain("a dog " + mark * times)
+        taken.append(process_time() - began)
+    assert taken[1] < 30 * taken[0] + 0.2
+
+
 def test_a_caption_that_breaks_off_is_known_by_its_words() -> None:
     texts = ["A dog barks and a train passes", "A dog barks and a train passes and a"]
     for stop in ("", ".", "…", "!"):

@@ -64,6 +64,7 @@ def plain_captions(
 
 @lru_cache(maxsize=_REMEMBERED)
 def _plain(text: str) -> str:
+    text = _FORMS["run"].sub(lambda one: one[0][:30], text)
     for _ in range(_LAYERS):
         if (cleaned := _clean(text)) == text:
             return text
