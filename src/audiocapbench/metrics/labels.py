@@ -9,20 +9,13 @@ from audiocapbench.metrics.shipped import patterns, word_set
 _FILE = ("audiocapbench.metrics", "text.toml")
 _FORMS = patterns(*_FILE)
 _ELEMENTS = ("audiocapbench.metrics.elements", "words.toml")
-_ABOUT, _SOUNDING, _BESIDE, _VERDICTS = (
-    word_set(*_FILE, one) for one in ("about", "sounding", "beside", "verdicts")
+_OWN = "about sounding beside verdicts talk goes_on".split()
+_ABOUT, _SOUNDING, _BESIDE, _VERDICTS, _TALK, _OPEN = (word_set(*_FILE, one) for one in _OWN)
+_STOP, _VAGUE, *_SAY = (
+    word_set(*_ELEMENTS, one) for one in "stop vague events attributes moods counts".split()
 )
-_SAY_NOTHING = frozenset().union(
-    _ABOUT, _SOUNDING, _BESIDE, word_set(*_ELEMENTS, "stop"), word_set(*_ELEMENTS, "vague")
-)
-# What says something of a sound, even alone before a colon.
-_HEARD = frozenset().union(
-    *(word_set(*_ELEMENTS, one) for one in ("events", "attributes", "moods", "counts"))
-)
-_HEARD -= _SAY_NOTHING
-_TALK = frozenset("you your yours i regards".split())
-# Behind these a line goes on.
-_OPEN = word_set("audiocapbench.metrics.fluency", "words.toml", "no_noun") | {"my", "your", "her"}
+_SAY_NOTHING = _ABOUT | _SOUNDING | _BESIDE | _STOP | _VAGUE
+_HEARD = frozenset().union(*_SAY) - _SAY_NOTHING  # even alone before a colon
 _MOST_WORDS, _MOST_UNKNOWN, _WINDOW = 14, 3, 200  # of a label
 _CLOSED = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
@@ -64,20 +57,13 @@ class _Label:
             one = self.one and _FORMS["sole"].search(gap)
             return bool(one or few) or self.known or self.mostly or self.fits("timed")
         if _FORMS["comma"].fullmatch(gap):
-            return (
-                self.figure
-                or self.about
-                or self.sounding
-                or self.fits("odd")
-                or (of_values and self.few)
-            )
+            named = self.figure or self.about or self.sounding
+            return named or self.fits("odd") or (of_values and self.few)
         if self.bracket:
             return self.known or self.fits("odd") or (self.bracket in "{<" and self.few)
-        if self.said:
-            return False
         line = "\n" in gap and self.fits("odd")
         asked = self.known and _FORMS["asked"].match(gap) is not None
-        return self.about or self.sounding or line or asked
+        return not self.said and (self.about or self.sounding or line or asked)
 
     def trails(self, of_values: bool, wrapped: bool) -> bool:
         """Whether it is a label of what stands before it, which may go on over a line's end."""
