@@ -20,6 +20,7 @@ _RESULTS = "results"
 _OPENING = ("[", "(", "{")
 _ALL = "all"
 _ENDS = frozenset({"error", "status", "success"})
+_SHORT, _ODD = 20, ("", *_OPENING)  # what is shorter may be a mark of nothing
 _PART = "subtask"
 _HEADS = ("corpus_scores", "model_id", "provider")
 
@@ -206,8 +207,8 @@ def _read_file(
             row["id"] = f"row {reading.rows}"
             reading.note("it has no ids: what stands in a row belongs together")
         whose = "" if head is not None else str(row.get("system") or "").strip()
-        made = by_system.setdefault(whose, Predictions({}, bad, head, whose, readings=[reading]))
-        _add(made, where, row, source.part, asked)
+        made = by_system.get(whose) or Predictions({}, bad, head, whose, readings=[reading])
+        _add(by_system.setdefault(whose, made), where, row, source.part, asked)
     if len(by_system) > 1 and system not in by_system:
         names = ", ".join(repr(one) for one in list(by_system)[:10])
         which = f"{path}: has predictions of {len(by_system)} systems ({names})"
@@ -271,7 +272,14 @@ def _add(
     found: Predictions, where: str, row: Mapping[str, Any], file_part: str | None, asked: Asked
 ) -> None:
     """Add what a record says; what is wrong with it goes into ``found.bad``."""
+    plain = _plain(row, asked) if found.head is None else None
+    if plain is None or not found.by_id.setdefault(row["id"], plain).says_same(plain):
+        _add_any(found, where, row, file_part, asked)
 
+
+def _add_any(
+    found: Predictions, where: str, row: Mapping[str, Any], file_part: str | None, asked: Asked
+) -> None:
     def refuse(place: str, what: str) -> None:
         found.bad.append(Problem(where, place[:80], what))
 
@@ -308,6 +316,20 @@ def _add(
                 # A result file counts its results: none may stand for two.
                 if first is not prediction and (found.head or not first.says_same(prediction)):
                     refuse("id", f"{one[:80]!r} has another prediction above")
+
+
+def _plain(row: Mapping[str, Any], asked: Asked) -> Prediction | None:
+    """The prediction of a record that is an id and a text without anything to be thought about."""
+    key, text = row.get("id"), row.get("prediction")
+    if type(key) is not str or type(text) is not str or asked.parts or asked.several:
+        return None
+    if len(text) < _SHORT or text.lstrip()[:1] in _ODD or not _ENDS.isdisjoint(row):
+        return None
+    try:
+        check_storable(row)
+    except ValueError:
+        return None
+    return Prediction(text, Status.OK, None, row)
 
 
 def one_text(value: Any, *, several: bool = False) -> Any:

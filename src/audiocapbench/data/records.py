@@ -454,7 +454,11 @@ def _lines(path: PurePath, content: bytes | None) -> Iterator[_Line]:
         except UnicodeDecodeError:
             raise DatasetError(f"{path}: is not UTF-16 throughout; save it as UTF-8") from None
     place = f"{path.name} {'line' if path.suffix else 'row'}"
-    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), start=1):
+    content = content.removeprefix(codecs.BOM_UTF8)
+    # No list of them all, where there is one way to end a line.
+    lines = content.splitlines() if b"\r" in content else io.BytesIO(content)
+    for number, ended in enumerate(lines, start=1):
+        line = ended.removesuffix(b"\n")
         where = f"{place} {number}"
         try:
             text = line.decode()

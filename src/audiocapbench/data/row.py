@@ -254,7 +254,16 @@ def _clips(
         texts.remove(plain)
     _split_cells(path, cells, reading)
     problems += _leave_out_missing(found, blank, lost, reading)
-    yield from found.values()
+    yield from _drained(found, cells)
+
+
+def _drained(*found: Any) -> Iterator[Any]:
+    """The values of the first, of which nothing is held any longer than until the next."""
+    rows = [*found[0].values()][::-1]
+    for one in found:
+        one.clear()
+    while rows:
+        yield rows.pop()
 
 
 def _leave_out_missing(

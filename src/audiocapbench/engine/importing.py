@@ -30,7 +30,6 @@ from audiocapbench.models.registry import PUBLISHED_NAMES
 from audiocapbench.signature import sign
 from audiocapbench.store import Dataset, Run, RunSpec, Store
 from audiocapbench.store.records import IMPORTED, Judgement
-from audiocapbench.store.unsaved import AnswerRecord
 
 UNNAMED_JUDGE = "unnamed-judge"
 """What a judge is called whose name neither a result file nor the user says."""
@@ -169,8 +168,7 @@ def import_run(
     if is_new or len(store.catalog.ended([run.id])) < len(samples):
         outcomes = [_outcome(one.id, found) for one in samples]
         for start in range(0, len(outcomes), _AT_A_TIME):
-            part = outcomes[start : start + _AT_A_TIME]
-            store.add_records(run.id, [AnswerRecord(one) for one in part])
+            store.add_outcomes(run.id, outcomes[start : start + _AT_A_TIME], new=is_new)
     # Last, and only where there are none: whoever was interrupted before begins here again.
     judgements = _judgements([one.id for one in samples], found, judge)
     if judgements and not store.judgements(run.id, judgements[0].judge):

@@ -369,8 +369,10 @@ def score_run(
     found: dict[str, list[Any]] = defaultdict(list)
     made, unscored = compute_by_corpus(*asked_for, clips=clips, store=store)
     for _, rows, result in made:
-        parts = map(tuple, result.statistics.tolist())
-        cells = ([samples[row].id for row in rows], result.samples.tolist(), parts)
+        values, parts = result.samples.tolist(), result.statistics.tolist()
+        if result.samples.tobytes() == result.statistics.tobytes():  # of a mean: held once
+            parts = [[one] for one in values]
+        cells = ([samples[row].id for row in rows], values, map(tuple, parts))
         found[result.name] += zip(*cells, [result.signature] * len(rows), strict=True)
     if columns := {name: ScoreColumns.of(own) for name, own in found.items() if own}:
         (put or partial(store.put_scores, run.id))(columns)

@@ -204,13 +204,15 @@ def _intern(
     references: tuple[tuple[str, ...], ...],
     cut: Callable[[Sequence[str], str], list[str]],
 ) -> Corpus:
-    samples = number_things(zip(predictions, references, strict=True))
-    predicted = [prediction for prediction, _ in samples]
-    own_references = [own for _, own in samples]
-    texts = number_things(chain(predicted, chain.from_iterable(own_references)))
+    samples, place = _numbered(zip(predictions, references, strict=True))
+    counts = [len(own) for _, own in samples]
+    parts = ((one for one, _ in samples), chain.from_iterable(own for _, own in samples))
+    texts, every = _numbered(chain(*parts))
+    left = iter(list(texts))
+    del samples, parts, texts  # words take more
     words: defaultdict[str, int] = defaultdict()
     words.default_factory = words.__len__
-    ids, lengths, left = [np.zeros(words[_END], np.int32)], [np.zeros(0, np.int64)], iter(texts)
+    ids, lengths = [np.zeros(words[_END], np.int32)], [np.zeros(0, np.int64)]
     # Words of some texts at a time: those of all would take twenty times as much.
     while some := list(islice(left, _TEXTS_AT_ONCE)):
         numbers = np.fromiter(map(words.__getitem__, cut(some, _END)), dtype=np.int32)
@@ -219,11 +221,16 @@ def _intern(
     return Corpus(
         words=list(words)[1:],
         sentences=Sentences(np.concatenate(ids), starts_of(np.concatenate(lengths))),
-        predictions=_numbers_of(predicted, texts),
-        references=_numbers_of(chain.from_iterable(own_references), texts),
-        reference_starts=starts_of(list(map(len, own_references))),
-        place=_numbers_of(zip(predictions, references, strict=True), samples),
+        predictions=every[: len(counts)],
+        references=every[len(counts) :],
+        reference_starts=starts_of(counts),
+        place=place,
     )
+
+
+def forget() -> None:
+    """Let go of corpora, which take as much as their captions."""
+    _intern.cache_clear()
 
 
 def _split(texts: Sequence[str], end: str) -> list[str]:
@@ -234,8 +241,13 @@ def _split(texts: Sequence[str], end: str) -> list[str]:
     return [word for text in texts for word in (*text.lower().split(), end)]
 
 
-def _numbers_of(things: Iterable[Thing], numbers: dict[Thing, int]) -> IntArray:
-    return np.fromiter(map(numbers.__getitem__, things), dtype=np.int64)
+def _numbered(things: Iterable[Thing]) -> tuple[dict[Thing, int], IntArray]:
+    """As ``number_things`` has it, and the number of each."""
+    known: defaultdict[Thing, int] = defaultdict()
+    known.default_factory = known.__len__
+    numbers = np.fromiter(map(known.__getitem__, things), dtype=np.int64)
+    known.default_factory = None  # which is a cycle
+    return known, numbers
 
 
 def _batches(corpus: Corpus, sentences: Sentences) -> Iterator[Batch]:

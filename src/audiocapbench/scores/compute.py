@@ -16,8 +16,8 @@ from audiocapbench.data import Sample
 from audiocapbench.metrics.result import first_column
 from audiocapbench.scores.estimate import Coverage, Estimate, Missing, Replies, Scorer
 from audiocapbench.signature import Signature
-from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval, mean_intervals
-from audiocapbench.stats.bootstrap import Resampling, own_scores
+from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
+from audiocapbench.stats.bootstrap import Resampling, mean_intervals, own_scores
 from audiocapbench.stats.shares import hits_of
 from audiocapbench.stats.units import Aggregate, is_enough, units_of
 
@@ -98,7 +98,8 @@ class Group:
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
         """The clip of each sample by number: texts take long to compare."""
-        return np.unique(np.array(self.clips, dtype=str), return_inverse=True)[1]
+        number_of = {clip: number for number, clip in enumerate(sorted({*self.clips}))}
+        return np.array([number_of[clip] for clip in self.clips], dtype=np.int64)
 
     @cached_property
     def clusters(self) -> NDArray[np.int64] | None:

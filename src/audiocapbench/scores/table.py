@@ -24,13 +24,7 @@ from audiocapbench.scores.estimate import HAVE_TEXT, Coverage, Estimate, Missing
 from audiocapbench.signature import Signature
 from audiocapbench.stats import Interval
 from audiocapbench.store import Dataset, Run, Store
-from audiocapbench.store.records import (
-    Judgement,
-    RunHead,
-    ScoreColumns,
-    StoredEstimate,
-    overall_of,
-)
+from audiocapbench.store.records import Judgement, RunHead, StoredEstimate, overall_of
 from audiocapbench.table import Row
 
 Estimates = dict[str, Estimate]
@@ -434,25 +428,20 @@ class TableReader:
         }
         self._groups: dict[Hashable, dict[GroupKey, Group]] = {}
 
-    def read(
-        self,
-        run: Run,
-        outcomes: Mapping[str, Outcome] | None = None,
-        scores: Mapping[str, ScoreColumns] | None = None,
-    ) -> RunTable:
-        """The table of a run; who has just kept its outcomes and scores need not read them."""
+    def read(self, run: Run, **kept: Mapping[str, Any]) -> RunTable:
+        """The table of a run; its ``outcomes`` and ``scores`` may just have been ``kept``."""
         store, key, only = self._store, (run.dataset, run.benchmark), self._only
         if key not in self._datasets:
             found = store.dataset(*key)
             self._datasets[key] = (found, stored_traits(found))
         # Before anything else: what changes while a run is read must not pass for known.
         state = store.state(run.id)
-        kept = kept_estimates(store, run.id)
-        outcomes = store.outcomes(run.id) if outcomes is None else outcomes
-        judgements = store.judgements(run.id, only)
-        scores = store.score_columns(run.id, only) if scores is None else scores
-        table = RunTable(run, *self._datasets[key], outcomes, judgements, scores)
-        table.kept, table.state, table.store_option = kept, state, store.option
+        known = kept_estimates(store, run.id)
+        outcomes = kept["outcomes"] if kept else store.outcomes(run.id)
+        read = outcomes, store.judgements(run.id, only)
+        scores = kept["scores"] if kept else store.score_columns(run.id, only)
+        table = RunTable(run, *self._datasets[key], *read, scores)
+        table.kept, table.state, table.store_option = known, state, store.option
         # Runs of the same samples are of the same groups, which are put in order once.
         same = key, frozenset(run.sample_ids)
         if same in self._groups:

@@ -320,19 +320,9 @@ def insert_all(
     connection: Connection, table: Table, values: Sequence[Mapping[str, Any]], *, new: bool = False
 ) -> None:
     """Insert rows that have the same columns; of ``new`` ones those whose key is not there yet."""
-    if not values:
-        return
-    names = tuple(values[0])
-    text, writers, as_tuples = _insertion(table, connection.dialect, names, new=new)
-    try:
-        cells: list[Any] = [
-            tuple(row[name] if write is None else write(row[name]) for name, write in writers)
-            for row in values
-        ]
-    except (TypeError, ValueError) as error:
-        raise StatementError(str(error), text, None, error) from error
-    rows = cells if as_tuples else [dict(zip(names, own, strict=True)) for own in cells]
-    connection.exec_driver_sql(text, rows)
+    if values:
+        columns = {name: [row[name] for row in values] for name in values[0]}
+        insert_columns(connection, table, columns, new=new)
 
 
 def insert_records(

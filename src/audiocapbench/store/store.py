@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,7 @@ from audiocapbench.store.claims import BatchRepository, ClaimRepository, release
 from audiocapbench.store.connect import DEFAULT_STORE, StoreRepository, connect
 from audiocapbench.store.ledger import LedgerRepository, settle
 from audiocapbench.store.ratings import RatingRepository
-from audiocapbench.store.records import (
-    Judgement,
-    Run,
-    ScoreColumns,
-    StoredCheck,
-    StoredEstimate,
-    StoredScore,
-)
+from audiocapbench.store.records import Judgement, Run, ScoreColumns, StoredCheck, StoredEstimate
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord, Record, UnsavedFile
 from audiocapbench.store.upgrades import bring_up_to_date
 
@@ -173,6 +167,15 @@ class Store(StoreRepository, AbstractContextManager["Store"]):
             settle(connection, (bill for one in records for bill in one.bills))
             release_tasks(connection, run_id, worker, [task_of(one) for one in records])
 
+    def add_outcomes(self, run_id: int, outcomes: Sequence[Outcome], *, new: bool) -> None:
+        """Commit outcomes that nobody was asked for; of a ``new`` run there are none before."""
+        with self._writing() as connection:
+            stored.note_change(connection, run_id)
+            if new:
+                _insert_outcomes(connection, run_id, outcomes, [one.reply for one in outcomes])
+            else:
+                _write_outcomes(connection, run_id, outcomes)
+
     def keep_unsaved(self, run: Run, records: Sequence[Record]) -> Path:
         return unsaved.keep(self._engine.url, run, records)
 
@@ -213,12 +216,13 @@ class Store(StoreRepository, AbstractContextManager["Store"]):
             note(f"{path} holds answers of a run that this store does not have; it is left there")
         return taken
 
-    def put_scores(
-        self, run_id: int, scores: Mapping[str, ScoreColumns | Sequence[StoredScore]]
-    ) -> None:
-        """Replace all scores of these metrics on one run."""
-        table = schema.scores
-        made = [one if isinstance(one, ScoreColumns) else _columns(one) for one in scores.values()]
+    def put_scores(self, run_id: int, scores: Mapping[str, Iterable[Any]]) -> None:
+        """Replace all scores of these metrics on one run: columns, or a record each."""
+        table, row = schema.scores, attrgetter("sample_id", "value", "statistics", "signature")
+        made = [
+            one if isinstance(one, ScoreColumns) else ScoreColumns.of(map(row, one))
+            for one in scores.values()
+        ]
         with self._writing() as connection:
             stored.note_change(connection, run_id, scores)
             same = stored.matching(table, run=run_id, metric=scores)
@@ -334,34 +338,39 @@ class Store(StoreRepository, AbstractContextManager["Store"]):
         return True
 
 
-def _columns(scores: Iterable[StoredScore]) -> ScoreColumns:
-    rows = ((one.sample_id, one.value, one.statistics, one.signature) for one in scores)
-    return ScoreColumns.of(rows)
-
-
 def _write_answers(connection: Connection, run_id: int, answers: Sequence[AnswerRecord]) -> None:
-    table, again, now = schema.outcomes, [str(status) for status in ASKED_AGAIN], schema.now()
     model = stored.note_change(connection, run_id)
-    ids = [one.outcome.sample_id for one in answers]
+    _write_outcomes(connection, run_id, [one.outcome for one in answers])
+    replies = [
+        stored.JudgeReply(one.cache_key, model, one.outcome)
+        for one in answers
+        if one.cache_key is not None and not one.outcome.cached
+    ]
+    _write_replies(connection, replies, schema.now())
+
+
+def _write_outcomes(connection: Connection, run_id: int, outcomes: Sequence[Outcome]) -> None:
+    """Put outcomes in the place of failures, and of nothing else."""
+    table, again = schema.outcomes, [str(status) for status in ASKED_AGAIN]
+    ids = [one.sample_id for one in outcomes]
     failed = (table.c.run == run_id, table.c.sample.in_(ids), table.c.status.in_(again))
     # What a failure cost stays on record when its sample is answered after all; one that is stored
     # again, as after a call that was given up and went through all the same, costs nothing more.
     same = (table.c.status, table.c.error, table.c.attempts, table.c.latency_s)
     removed = delete(table).where(*failed).returning(table.c.sample, table.c.cost_usd, *same)
     paid = {row.sample: row for row in connection.execute(removed) if row.cost_usd}
-    outcomes = [one.outcome for one in answers]
     replies = [
         _and_before(one, paid[one.sample_id]) if one.sample_id in paid else one.reply
         for one in outcomes
     ]
-    rows = (replies, outcomes)
-    stored.insert_records(connection, table, *rows, new=True, run=run_id, answered_at=now)
-    cached = [
-        stored.JudgeReply(one.cache_key, model, one.outcome)
-        for one in answers
-        if one.cache_key is not None and not one.outcome.cached
-    ]
-    _write_replies(connection, cached, now)
+    _insert_outcomes(connection, run_id, outcomes, replies)
+
+
+def _insert_outcomes(
+    connection: Connection, run_id: int, outcomes: Sequence[Outcome], replies: Sequence[Reply]
+) -> None:
+    how: Any = {"new": True, "run": run_id, "answered_at": schema.now()}
+    stored.insert_records(connection, schema.outcomes, replies, outcomes, **how)
 
 
 def _and_before(outcome: Outcome, before: Any) -> Reply:
