@@ -188,8 +188,8 @@ def _terms(corpus: Corpus) -> Sentences:
     from audiocapbench.metrics.porter import stemmed_terms
 
     terms_of_words = list(map(stemmed_terms, corpus.words))
-    terms = list(chain.from_iterable(terms_of_words))
-    flat = np.fromiter(map(number_things(terms).__getitem__, terms), dtype=np.int32)
+    of_words = list(chain.from_iterable(terms_of_words))
+    flat = np.fromiter(map(number_things(of_words).__getitem__, of_words), dtype=np.int32)
     word_starts = starts_of(list(map(len, terms_of_words)))
     words, starts = corpus.sentences
     counts, ends, done = np.diff(word_starts), np.zeros(len(starts), np.int64), 0
