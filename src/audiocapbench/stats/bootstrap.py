@@ -8,13 +8,13 @@ grades with 5 % zeros held the truth in 63 % of cases at n = 20.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from audiocapbench.stats.draws import agreeing, quantile_place, weights_of
 from audiocapbench.stats.shares import hits_of, interval_of_hits, paired_difference, share_interval
 from audiocapbench.stats.units import (
     LEVEL,
@@ -39,8 +39,7 @@ METHODS = "Clopper-Pearson for shares, Gaffke's, with room for long tails, for o
 SWAPS = 9_999  # rounds of the permutation test; the smallest p-value is one in ten thousand
 _LONG, _FARTHER = 1.2, 10.0  # of scores whose spread is so many times the score, times the largest
 _BEYOND = 30.0  # over n, how far beyond the longer tail its next value is reckoned with
-_ROUNDS_AT_ONCE, _NUMBERS_AT_ONCE, _SWAPS_AT_ONCE = 8, 64_000, 256
-_MOST_KEPT = 10_100_000  # weights, some 80 MB
+_SWAPS_AT_ONCE = 256
 
 
 Pairs = NDArray[np.int64]
@@ -149,7 +148,7 @@ def _together(asked: Sequence[_Asked]) -> list[_Ends]:
 def _ends(units: Units, aggregate: Aggregate, how: Resampling, rounds: Sequence[_Ends]) -> _Ends:
     score = aggregate(units.means[np.newaxis])[0]
     lows, highs = map(np.concatenate, zip(*rounds, strict=True))
-    first, last = (_place(len(lows), share) for share in (1 - TAIL, TAIL))
+    first, last = (quantile_place(len(lows), share) for share in (1 - TAIL, TAIL))
     low, high = (np.partition(one, at, 0)[at] for one, at in ((lows, first), (highs, last)))
     least, most = how.get("bounds", (-np.inf, np.inf))
     if (room := how.get("room")) is not None:
@@ -158,12 +157,6 @@ def _ends(units: Units, aggregate: Aggregate, how: Resampling, rounds: Sequence[
         high = np.maximum(high, score + (room[1] - score) * share)
     # An interval that leaves out its own estimate, as few and lumpy samples can make it, is none.
     return np.minimum(np.maximum(low, least), score), np.maximum(np.minimum(high, most), score)
-
-
-@lru_cache
-def _place(rounds: int, share: float) -> int:
-    """Where a quantile stands; to look it up takes ten times as long as to put it there."""
-    return int(np.quantile(np.arange(rounds), share, method="inverted_cdf"))
 
 
 def _draw(units: Units, how: Resampling) -> tuple[int, int, int]:
@@ -181,7 +174,7 @@ def _rounds(several: Sequence[_Weighed], how: Resampling) -> Iterator[list[_Ends
         np.column_stack([units.sums.reshape(len(units.sizes), -1), units.sizes]).T.copy()
         for units, *_ in several
     ]
-    for weights in _weights(*_draw(several[0][0], how)):
+    for weights in weights_of(*_draw(several[0][0], how)):
         unseen = weights[:, 0] / weights.sum(axis=1)
         yield [_weighted(weights, unseen, *one) for one in zip(columns, several, strict=True)]
 
@@ -200,23 +193,6 @@ def _weighted_sums(columns: FloatArray, weights: FloatArray) -> FloatArray:
     change the last digits."""
     sums: FloatArray = np.einsum("ij,kj->ik", columns, weights)
     return sums
-
-
-def _weights(rounds: int, count: int, seed: int) -> Iterable[FloatArray]:
-    """Weights of all rounds, some a time; few are not drawn again for the next score."""
-    few = rounds * count <= _MOST_KEPT
-    return (_kept_weights if few else _drawn_weights)(rounds, count, seed)
-
-
-def _drawn_weights(rounds: int, count: int, seed: int) -> Iterator[FloatArray]:
-    draw, at_once = np.random.default_rng(seed), max(_ROUNDS_AT_ONCE, _NUMBERS_AT_ONCE // count)
-    for start in range(0, rounds, at_once):
-        yield draw.standard_exponential((min(at_once, rounds - start), count))
-
-
-@lru_cache(4)
-def _kept_weights(rounds: int, count: int, seed: int) -> list[FloatArray]:
-    return list(_drawn_weights(rounds, count, seed))
 
 
 def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
@@ -425,19 +401,6 @@ def _are_hits(own: FloatArray, scores: FloatArray, bounds: tuple[Any, Any]) -> N
     least, most = bounds
     are_hits = ((own == least) | (own == most)).all(axis=0) & np.equal(least, 0)
     return np.asarray(are_hits & (np.abs(own.mean(axis=0) - scores) <= 1e-9 * most))
-
-
-def agreeing(low: ArrayLike, high: ArrayLike, difference: ArrayLike, p: ArrayLike) -> _Ends:
-    """Ends that hold 0 where p-values tell no difference, and stop short of it where they do.
-
-    With ``guarded`` p-values that moves an end by no more than chance in its rounds does.
-    """
-    sure, close = np.less(p, 1 - LEVEL), np.multiply(difference, 1e-9)
-    above, below = np.where(close > 0, close, -np.inf), np.where(close < 0, close, np.inf)
-    return (
-        np.where(sure, np.maximum(low, above), np.minimum(low, 0.0)),
-        np.where(sure, np.minimum(high, below), np.maximum(high, 0.0)),
-    )
 
 
 def _apart(bounds: tuple[Any, Any], first: Any, second: Any) -> Resampling:
