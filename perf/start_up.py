@@ -9,7 +9,9 @@ file once, which is the least that anybody who checks a folder does.
 
 On a busy machine of two cores, one run: 0.9 s for 300 clips and 1.2 s for 2,000; reading and
 hashing took 0.01 and 0.05 s. On a busier one 1.3 and 1.6 s for 300 clips, of which the packages
-alone take 0.9 and 1.0.
+alone take 0.9 and 1.0. In turns with what is measured here, the least of twelve: 0.89 → 0.79 s,
+the packages 0.55; of eight under a load of thirteen, 1.29 → 1.12 s in the middle, and 1.09 and 1.08
+at least.
 """
 
 import argparse

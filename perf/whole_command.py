@@ -11,7 +11,8 @@ the last answer, ``end`` what comes after.
 On a quiet machine of two cores, 300 clips at 20 and 60 a second: ours 17.8 and 8.0 s, asking 15.6
 and 5.9 s of it; inspect_ai 16.3 s at 60. With a load of ten: ours 33 and 20 s, inspect_ai 112 and
 57 s. Processor time, ours 4.3 to 5.4 s, inspect_ai 14.7 to 18.4 s. Since then, under a load of ten
-and in turns with what is measured here: start 3.5 and 4.0 → 2.5 and 2.9 s, end 1.8 and 2.1 → .9 s.
+and in turns with what is measured here: start 3.5 and 4.0 → 2.5 and 2.9 s, end 1.8 and 2.1 → .9 s;
+at 60 a second, with a load of three to five, end .6 → .34 s, with thirteen 1.0 to 1.4 s either way.
 """
 
 import argparse
