@@ -33,10 +33,11 @@ from audiocapbench.annotate.rules import (
     NO_CAPTION,
     ClipCase,
     broken_rules,
-    clauses,
+    clause_signs,
+    compared,
+    nearest_kind,
     no_caption,
     own_words,
-    part_signs,
     signs,
     wording,
 )
@@ -49,6 +50,7 @@ from audiocapbench.metrics.encoders.places import (
     Parts,
     coherence_signs,
     learned,
+    vector,
 )
 from audiocapbench.metrics.fluency.detector import hash_words
 from audiocapbench.metrics.shipped import read_lists
@@ -265,11 +267,11 @@ def clause_weights(data: Path) -> dict[str, Floats]:
     others = grouped((one[0], one[1]) for case in some for one in of_clip(case))
     for number, case in enumerate(some):
         for kind, text, near, rest, place in of_clip(case):
-            good[kind] += [(number, part_signs(one, place, near, rest)) for one in clauses(text)]
+            good[kind] += [(number, row) for row in clause_signs(text, place, near, rest)]
             # What is of another clip is a caption, too.
             if draw.random() < FOREIGN:
-                parts = clauses(draw.choice(others[kind]))
-                good[kind] += [(-1, part_signs(one, place, near, rest)) for one in parts]
+                strange = draw.choice(others[kind])
+                good[kind] += [(-1, row) for row in clause_signs(strange, place, near, rest)]
     lists = read_lists("audiocapbench.annotate", "no_captions.toml")
     own = [one for kind, texts in lists.items() for one in texts.split("\n") if kind != "captions"]
     glosses = [path.read_text("latin-1") for path in sorted((data / "wordnet-3.0").glob("data.*"))]
@@ -280,7 +282,7 @@ def clause_weights(data: Path) -> dict[str, Floats]:
         fit = [own for case in some if (own := [one for one in of_clip(case) if one[0] == kind])]
         for is_own, text in texts:
             _, _, near, rest, place = draw.choice(draw.choice(fit))
-            bad[kind].append((is_own, part_signs(own_words(text), place, near, rest)))
+            bad[kind].append((is_own, clause_signs(text, place, near, rest)[0]))
     return {"clauses": np.array([fitted_clauses(good[kind], bad[kind]) for kind in range(3)])}
 
 
@@ -316,12 +318,21 @@ def of_wording(
     """The signs of a wording, or of a text in its place."""
     own, rest = views[view], {other: one for other, one in views.items() if other != view}
     text = text or own[at]
-    return signs(text, view, own[:at] + own[at + 1 :], rest, no_caption(text, kind)[0])
+    found = signs(text, view, own[:at] + own[at + 1 :], rest)
+    return np.array([apart(text, kind), *found], dtype=np.float32)
 
 
 def of_answer(views: dict[str, list[str]], asked: dict[str, str], kind: str = "") -> Floats:
-    answer = asked["answer"]
-    return signs(answer, ANSWER, [asked["question"]], views, no_caption(answer, kind)[0])
+    found = signs(asked["answer"], ANSWER, [asked["question"]], views)
+    return np.array([apart(asked["answer"], kind), *found], dtype=np.float32)
+
+
+def apart(text: str, unlike: str) -> float:
+    """How much more a text is like no captions; one of ours is compared with all other kinds."""
+    kinds, others, captions = compared()
+    known = kinds != unlike
+    own = (kinds[known], others[known], captions)
+    return nearest_kind(vector(own_words(text)), own)[0] if unlike else no_caption(text)[0]
 
 
 def coherence(data: Path) -> dict[str, Floats]:

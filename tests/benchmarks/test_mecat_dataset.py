@@ -167,7 +167,7 @@ def test_questions_are_not_taken_for_captions(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"is not of mecat-caption.*mecat-qa") as caught:
         open_benchmark("mecat-caption", folder)
     assert "\n" not in str(caught.value), "one line, not one for each row"
-    with pytest.raises(BenchmarkError, match="make it with 'audiocapbench build mecat'"):
+    with pytest.raises(BenchmarkError, match="make a folder with 'audiocapbench build"):
         open_benchmark("mecat-qa", tmp_path / "nowhere")
 
 

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from audiocapbench.annotate.merge import QUESTIONS, clip_input
 from audiocapbench.annotate.rules import ClipCase, broken_rules, own_words
 from audiocapbench.annotate.self_test import self_test
 from audiocapbench.annotate.stage import Annotation, StageContext, StageResult, prompt
-from audiocapbench.benchmarks.mecat.groups import CONTENTS, DIFFICULTIES, SUBTASKS
+from audiocapbench.benchmarks.mecat.groups import CONTENTS, SUBTASKS
 from audiocapbench.errors import MetricError, ReplyError
 from audiocapbench.files import digest
 from audiocapbench.grouping import grouped
@@ -27,7 +27,7 @@ from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import Model
 from audiocapbench.store.cache import StageRecord
 
-_BLOCK, _OTHERS, _SHOWN, _MOST_READ = 1024, 6, 120, 32
+_OTHERS, _SHOWN, _MOST_READ = 6, 120, 32
 _PARTS = (SUBTASKS, ("long", "short"), CONTENTS, *((one,) for one in SUBTASKS))
 
 
@@ -89,15 +89,13 @@ def check(
     settings |= {"others": _OTHERS, "duplicate": duplicate, "seed": seed, "not_run": not_run}
     settings |= {"verify": verify and verify.name, "verify_prompt": prompt("verify")[1]}
     context.keep("check", in_order, settings | {"self_test": tried})
-    kept = [one.clip for one in in_order if one.status == "ok"]
-    levels = [one["difficulty"] for clip in kept for one in merged[clip].questions]
+    kept = len(left())
     document = {
-        "kept": len(kept),
+        "kept": kept,
         "survival": survival(context),
         "rejected": {one.clip: one.error for one in in_order if one.error},
         "not_run": not_run,
         "self_test": tried,
-        "difficulties": difficulties(levels) if levels else {},
     }
     return StageResult(document, bool(kept))
 
@@ -110,14 +108,6 @@ def _record(clip: str, failed: Mapping[str, list[str]], margins: dict[str, float
     words = "; ".join(f"{name}: {one}" for name, own in failed.items() for one in own)
     document = {"failed": failed, "margins": margins}
     return StageRecord(clip, "check", "rejected" if failed else "ok", document, words or None)
-
-
-def difficulties(levels: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The share of questions of each difficulty, and what was asked for."""
-    return {
-        name: {"share": levels.count(name) / max(1, len(levels)), "wanted": wanted}
-        for name, wanted in DIFFICULTIES.items()
-    }
 
 
 def _claims_of(heard: StageRecord, case: ClipCase) -> str:
@@ -150,12 +140,10 @@ def near_duplicates(captions: Mapping[str, str], threshold: float) -> dict[str, 
     clips, texts = list(captions), list(map(plain_words, captions.values()))
     vectors = load().encode(texts) if clips else np.zeros((0, 1))
     found: dict[str, str] = {}
-    for start in range(0, len(clips), _BLOCK):
-        alike = vectors[start : start + _BLOCK] @ vectors[: start + _BLOCK].T >= threshold - 1e-6
-        for row, place in zip(alike, range(start, len(clips)), strict=False):
-            before = (clips[one] for one in np.flatnonzero(row[:place]))
-            if (other := next((one for one in before if one not in found), None)) is not None:
-                found[clips[place]] = other
+    for place, clip in enumerate(clips):
+        alike = np.flatnonzero(vectors[:place] @ vectors[place] >= threshold - 1e-6)
+        first = [clips[one] for one in alike if clips[one] not in found]
+        found |= {clip: first[0]} if first else {}
     return found
 
 
@@ -165,14 +153,14 @@ def part_margins(cases: Mapping[str, ClipCase], seed: int) -> Iterator[tuple[str
     It is held against parts of others of its domain, by lot, by weights learned of real ones; and
     the same for a clip whose captions are those of yet another.
     """
-    made = {clip: case.annotation for clip, case in cases.items()}
-    parts = {clip: parts_of(one) for clip, one in made.items()}
+    parts = {clip: parts_of(case.annotation) for clip, case in cases.items()}
     domains = grouped((case.domain, clip) for clip, case in cases.items())
     for clip, case in cases.items():
         near = domains[case.domain]
         pool = near if len(near) > _OTHERS + 1 else cases
         *drawn, other = _drawn(pool, clip, seed, _MOST_READ)
-        mixed = parts_of(made[clip].model_copy(update={"captions": made[other].captions}))
+        strange = {"captions": cases[other].annotation.captions}
+        mixed = parts_of(case.annotation.model_copy(update=strange))
         others, weights = [parts[one] for one in drawn], places.learned()["coherence"]
         signs = (places.coherence_signs(one, others) for one in (parts[clip], mixed))
         own, wrong = (-float(np.nanmax(np.vecdot(one, weights))) for one in signs)
@@ -186,14 +174,14 @@ def parts_of(made: Annotation) -> places.Parts:
     asked = (own_words(f"{one['question']} {one['answer']}") for one in made.questions)
     answers = [places.placed([one], places.ASKED) for one in asked]
     answers = [*answers, *[nothing] * QUESTIONS][:QUESTIONS]
-    every, part = views | {places.ASKED: places.unit(sum(answers))}, [*answers]
-    rest = [sum(views.values(), nothing)] * QUESTIONS
-    for names in reversed(_PARTS):
+    every, part, rest = views | {places.ASKED: places.unit(sum(answers))}, [], []
+    for names in _PARTS:
         own, others = ([every[n] for n in every if (n in names) == is_own] for is_own in (1, 0))
         # Of contents that are one alone its own part tells more.
-        part.insert(0, sum(own if len(own) > (len(names) > 1) else [], nothing))
-        rest.insert(0, sum(others, nothing))
-    return places.unit(part), places.unit(rest)
+        part.append(sum(own if len(own) > (len(names) > 1) else [], nothing))
+        rest.append(sum(others, nothing))
+    rest += [sum(views.values(), nothing)] * QUESTIONS
+    return places.unit([*part, *answers]), places.unit(rest)
 
 
 def _drawn(pool: Iterable[str], clip: str, seed: int, most: int) -> list[str]:
@@ -224,9 +212,7 @@ def clap_margins(
     for path, reason in missing.items():
         raise MetricError(f"{path.name} cannot be read any more ({reason})")
     for clip in captions:
-        sound = sounds[root / clip][0]
-        sound = sound / max(float(np.linalg.norm(sound)), 1e-12)
-        drawn = _drawn(captions, clip, seed, _OTHERS)
+        sound, drawn = places.unit(sounds[root / clip][0]), _drawn(captions, clip, seed, _OTHERS)
         others = np.array([float(sound @ texts[one]) for one in drawn[:_OTHERS]])
         spread = 0.01 if unit == "points" else max(float(others.std(ddof=1)), 1e-9)
         own, wrong = (float(sound @ texts[one]) - float(others.mean()) for one in (clip, drawn[-1]))

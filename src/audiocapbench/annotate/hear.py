@@ -7,7 +7,7 @@ of them, the same command goes on after a kill, and several that hear the same c
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
@@ -136,10 +136,9 @@ class _Panel(BatchModel):
             self._kept.add_findings(new)
         # In words, for whoever looks on, what is known of the clip.
         words = [f"{name} {json.dumps(dict(own.document))[:_SHOWN]}" for name, own in said.items()]
-        failed = [f"{name}: {own.error}" for name, own in said.items() if own.status != OK]
-        status, raw = Status.FAILED if failed else Status.OK, json.dumps(list(map(asdict, new)))
-        text = f"{one.id}: {'; '.join(sorted(words))}"
-        return Reply(text, status, "; ".join(failed) or None, raw=raw)
+        text, raw = f"{one.id}: {'; '.join(sorted(words))}", json.dumps(list(map(asdict, new)))
+        why = "; ".join(f"{name}: {own.error}" for name, own in said.items() if own.status != OK)
+        return Reply(text, Status.FAILED if why else Status.OK, why or None, raw=raw)
 
     def _lacks(self, expert: Expert, one: SourceClip) -> bool:
         """Whether an expert has yet to hear a clip that concerns it; what failed is tried again."""
@@ -173,10 +172,6 @@ class _Panel(BatchModel):
         }
         return StageRecord(one.id, "hear", OK if domain else "no_domain", document, reason or None)
 
-    def learn(self, findings: Iterable[Finding]) -> None:
-        for one in findings:
-            self.said.setdefault(one.clip, {})[one.expert] = one
-
 
 def _heard(context: StageContext, model: _Panel, clips: Mapping[str, SourceClip]) -> dict[str, str]:
     """Have all that is missing heard, here or on the cluster; why clips could not be.
@@ -191,11 +186,10 @@ def _heard(context: StageContext, model: _Panel, clips: Mapping[str, SourceClip]
     watched = context.asking.watch("clips heard", len(clips))
     end = run_benchmark(questions, model, context.store, progress=watched)
     replies = {key: one.reply for key, one in context.store.outcomes(end.run.id).items()}
-    model.said |= context.kept.findings(model.signatures, list(clips))
-    found = [Finding(**one) for own in replies.values() for one in json.loads(own.raw or "[]")]
-    elsewhere = [one for one in found if model.said.get(one.clip, {}).get(one.expert) != one]
+    found = (Finding(**one) for own in replies.values() for one in json.loads(own.raw or "[]"))
+    elsewhere = (one for one in found if model.said.get(one.clip, {}).get(one.expert) != one)
     context.kept.add_findings(elsewhere)
-    model.learn(elsewhere)
+    model.said |= context.kept.findings(model.signatures, list(clips))
     return {key: str(one.error) for key, one in replies.items() if one.raw is None}
 
 
@@ -242,6 +236,6 @@ def _describe(
         why = None if is_good else f"{reply.status}: {reply.error or 'no reason given'}"
         own = (digest, DESCRIBE, signature, OK if is_good else FAILED, said, why)
         found.append(Finding(*own, seconds=outcome.latency_s))
+        listeners.said[digest][DESCRIBE] = found[-1]
     context.kept.add_findings(found)
-    listeners.learn(found)
     return total_cost(one.reply.cost_usd for one in outcomes.values())

@@ -46,6 +46,7 @@ _STOP = words_that_are("stop")
 _KNOWN = _STOP | words_that_are("vague") | words_that_are("negators")
 _remembered = lru_cache(100_000)
 Told = Mapping[str, Sequence[str]]
+Compared = tuple[NDArray[np.str_], Vectors, Vectors]
 
 
 class ClipCase(NamedTuple):
@@ -110,17 +111,15 @@ def _claims(text: str, domain: str = "") -> frozenset[str]:
 def transcript(case: ClipCase) -> Iterator[str]:
     """What was transcribed is quoted only where speech was found, and never a known phantom."""
     words = plain_words(said_by(case.said, "asr").get("text", "")).split()
-    length = min(_QUOTED, len(words))
     # A quotation is a run of words of the transcript, or all of one that is shorter.
-    runs = [words[start : start + length] for start in range(len(words) - length + 1) if words]
-    for name, text in case.annotation.texts():
-        if any(f" {' '.join(run)} " in f" {plain_words(text)} " for run in runs):
-            if is_phantom(" ".join(words)):
-                yield f"{name} quotes a known hallucination of Whisper"
-            share = said_by(case.said, "speech").get("speech_share")
-            if share is not None and share < case.speech_share:
-                yield f"{name} quotes a transcript where no speech was found"
-            return
+    starts = range(max(len(words) - _QUOTED, 0) + 1 if words else 0)
+    runs = [f" {' '.join(words[start : start + _QUOTED])} " for start in starts]
+    texts = ((name, f" {plain_words(text)} ") for name, text in case.annotation.texts())
+    if name := next((name for name, text in texts if any(one in text for one in runs)), None):
+        if is_phantom(" ".join(words)):
+            yield f"{name} quotes a known hallucination of Whisper"
+        if said_by(case.said, "speech").get("speech_share", 1.0) < case.speech_share:
+            yield f"{name} quotes a transcript where no speech was found"
 
 
 def language(case: ClipCase) -> Iterator[str]:
@@ -136,10 +135,9 @@ def _is_foreign(text: str) -> bool:
     lowered = [one for one in words if one == one.lower()]
     common = lowered if len(lowered) > 1 else words
     function = {one for one in lowered if _READ["foreign"].fullmatch(one)}
-    known = sum(map(_is_english, common))
     strange = sum(one in function or not _is_english(one) for one in lowered)
+    few = sum(map(_is_english, common)) < _LEAST_KNOWN * len(common)
     mixed = bool(function) and strange > _STRANGE
-    few = known < _LEAST_KNOWN * len(common)
     return bool(_READ["script"].search("".join(words))) or few or mixed
 
 
@@ -198,20 +196,20 @@ def own_words(text: str) -> str:
 
 
 @_remembered
-def no_caption(text: str, unlike: str = "") -> tuple[float, str]:
-    """How much more the worst sentence is like no captions but ``unlike`` ones, and which kind."""
-    (kinds, others, captions), whole = _compared(), own_words(text)
-    known, found = kinds != unlike, list[tuple[float, str]]()
-    parts = [one for one in _READ["end"].split(whole) if len(one.split()) >= _SENTENCE]
-    for own in map(vector, (whole, *parts)):
-        like, usual = others[known] @ own, captions @ own
-        apart = np.sort(like)[-_NEAREST:].mean() - np.sort(usual)[-_NEAREST:].mean()
-        found.append((float(apart), str(kinds[known][like.argmax()])))
-    return max(found)
+def no_caption(text: str) -> tuple[float, str]:
+    """How much more the worst sentence is like no captions than like captions, and which kind."""
+    parts = [one for one in _READ["end"].split(own_words(text)) if len(one.split()) >= _SENTENCE]
+    return max(nearest_kind(vector(one), compared()) for one in (own_words(text), *parts))
+
+
+def nearest_kind(own: Vectors, known: Compared) -> tuple[float, str]:
+    """The same of one vector."""
+    like, usual = (np.sort(vectors @ own)[-_NEAREST:].mean() for vectors in known[1:])
+    return float(like - usual), str(known[0][(known[1] @ own).argmax()])
 
 
 @cache
-def _compared() -> tuple[NDArray[np.str_], Vectors, Vectors]:
+def compared() -> Compared:
     """Vectors of our own texts that are no captions, with their kinds, and those of captions."""
     lists, encode = dict(read_lists(_LISTS[0], "no_captions.toml")), load("caption2vec").encode
     real = lists.pop("captions").strip().splitlines()
@@ -266,13 +264,13 @@ def likeness(case: ClipCase) -> Iterator[str]:
         rest = {other: own for other, own in told.items() if other != view}
         for place, text in enumerate(texts):
             near = texts[:place] + texts[place + 1 :]
-            if any(weights["wording"] @ signs(text, view, near, rest, odd[place]) > 0):
+            if any(weights["wording"] @ [odd[place], *signs(text, view, near, rest)] > 0):
                 yield f"{view} caption {place + 1} is unlike its other wordings"
             if strange_part(text, view, near, rest, "S" in case.domain) > _STRANGER:
                 yield f"{view} caption {place + 1} has words that are of no caption"
     for number, one in enumerate(case.annotation.questions, 1):
         answer = _READ["verdict"].sub("", one["answer"])
-        found = signs(answer, ANSWER, [one["question"]], told, no_caption(answer)[0])
+        found = [no_caption(answer)[0], *signs(answer, ANSWER, [one["question"]], told)]
         # What is asked for as absent is in no caption.
         apart, other = weights["answer"] @ found > 0
         is_odd = apart or (other and not any(map(_READ["doubt"].search, one.values())))
@@ -285,22 +283,18 @@ def likeness(case: ClipCase) -> Iterator[str]:
 def strange_part(text: str, place: str, near: Sequence[str], rest: Told, is_spoken: bool) -> float:
     """How much more like other English than like a caption the strangest clause of a text is."""
     weights = learned()["clauses"][2 if place == ANSWER else int(is_spoken)]
-    return max(float(weights @ part_signs(one, place, near, rest)) for one in clauses(text))
+    return float((clause_signs(text, place, near, rest) @ weights).max())
 
 
-def part_signs(text: str, place: str, near: Sequence[str], rest: Told) -> Vectors:
-    """Where a clause lies, and how odd it is."""
-    return np.concatenate([vector(text), signs(text, place, near, rest, 0)[1:]])
+def clause_signs(text: str, place: str, near: Sequence[str], rest: Told) -> Vectors:
+    """Of a text as it is read, and of its clauses: where each lies, and how odd it is."""
+    own = own_words(text)
+    parts = [one for one in _READ["clause"].split(own) if len(one.split()) > _SENTENCE]
+    texts = [own, *(parts if len(parts) > 1 else ())]
+    return np.array([[*vector(one), *signs(one, place, near, rest)] for one in texts])
 
 
-@_remembered
-def clauses(text: str) -> list[str]:
-    """A text as it is read, and its clauses where there are some."""
-    parts = [one for one in _READ["clause"].split(own_words(text)) if len(one.split()) > _SENTENCE]
-    return [own_words(text), *(parts if len(parts) > 1 else ())]
-
-
-def signs(text: str, place: str, near: Sequence[str], rest: Told, apart: float) -> Vectors:
+def signs(text: str, place: str, near: Sequence[str], rest: Told) -> Vectors:
     """What tells how odd a text is: its likeness to those near and to the rest, its new words."""
     known, others = learned(), [one for own in rest.values() for one in own]
     told = frozenset[str]().union(*map(_words_in, (*near, *others)))
@@ -314,7 +308,7 @@ def signs(text: str, place: str, near: Sequence[str], rest: Told, apart: float) 
     own = placed([own_words(text)], place)
     beside = (own @ one for one in (placed(map(own_words, near), place), middle))
     likes = (np.mean(alike[: len(near)]), likest, *beside)
-    return np.array((apart, *likes, new[:_RAREST].mean(), new.mean(), length, 1), dtype=np.float32)
+    return np.array((*likes, new[:_RAREST].mean(), new.mean(), length, 1), dtype=np.float32)
 
 
 @_remembered

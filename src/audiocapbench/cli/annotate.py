@@ -259,10 +259,6 @@ def _show_check(document: dict[str, Any]) -> None:
     for row in document["survival"]:
         say(*(f"  {count:,} {row['step']}: {why}" for why, count in row["reasons"].items()))
     say(*(f"{name} was not run: {reason}" for name, reason in document["not_run"].items()))
-    shares = document["difficulties"].items()
-    parts = (f"{name} {100 * one['share']:.0f} ({100 * one['wanted']:.0f})" for name, one in shares)
-    if shares:
-        say(f"Questions by difficulty, in percent, and as asked for: {', '.join(parts)}.")
     if "below_bar" in document:
         from audiocapbench.report.datasheet import self_test_table
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from audiocapbench.annotate.books import survival
-from audiocapbench.annotate.check import difficulties
 from audiocapbench.annotate.split import KeptClip
 from audiocapbench.annotate.stage import StageContext
 from audiocapbench.benchmarks.benchmark import TRIAL
-from audiocapbench.benchmarks.mecat.groups import DOMAINS
+from audiocapbench.benchmarks.mecat.groups import DIFFICULTIES, DOMAINS
 from audiocapbench.table import Column, Row, Table, ValueWithInterval
 from audiocapbench.table.forms import markdown, markdown_text
 from audiocapbench.version import VERSION
@@ -70,8 +69,11 @@ def _tables(clips: Sequence[KeptClip]) -> Iterator[Table]:
     sources = len({one.heard["source"] for one in clips})
     yield Table("Clips by domain", rows, notes=[f"{sources:,} sources; none is in two splits."])
     asked = [one["difficulty"] for clip in clips for one in clip.annotation.questions]
-    levels = difficulties(asked).items()
-    rows = [{"difficulty": name, "questions": asked.count(name), **one} for name, one in levels]
+    shares = {name: asked.count(name) / max(1, len(asked)) for name in DIFFICULTIES}
+    rows = [
+        {"difficulty": name, "questions": asked.count(name), "share": shares[name], "wanted": one}
+        for name, one in DIFFICULTIES.items()
+    ]
     columns = (Column("share", form="%"), Column("wanted", "asked for", "%"))
     yield Table("Questions by difficulty", rows, ("difficulty", "questions", *columns))
 

@@ -5,7 +5,7 @@ options of the name, and returns an ``Expert``. An option that it leaves there i
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -15,7 +15,7 @@ import numpy as np
 
 from audiocapbench.audio import Samples, Waveform
 from audiocapbench.audio.measure import distinct_channels
-from audiocapbench.benchmarks.mecat.groups import DOMAINS
+from audiocapbench.benchmarks.mecat.groups import CONTENTS, DOMAINS
 from audiocapbench.data import Clip
 from audiocapbench.errors import AnnotationError, ExpertMissingError, check_known
 from audiocapbench.metrics.names import parse_name
@@ -151,9 +151,8 @@ def _create(name: str, options: Options) -> Expert:
     point = plugins("experts")[name]
     with plugin_failures(f"{name}: its plug-in {point.value}", ExpertMissingError):
         expert = point.load()(options)
-    parts = ("name", "version", "domains")
-    lacking = [one for one in parts if not isinstance(getattr(expert, one, None), str)]
-    lacking += [] if callable(getattr(expert, "analyse", None)) else ["analyse"]
+    parts: dict[str, Any] = {"name": str, "version": str, "domains": str, "analyse": Callable}
+    lacking = [one for one in parts if not isinstance(getattr(expert, one, None), parts[one])]
     if lacking or expert.name != name or set(expert.domains) - set("SMA"):
         why = f"lacks {', '.join(lacking)}" if lacking else "says another name or odd domains"
         raise AnnotationError(f"the expert {name}: {point.value} {why}")
@@ -215,14 +214,12 @@ def decide(
         sound = not music and (not spoken or rough["background_db"] >= rules.background_db)
     else:
         used = ["speech_share", "speech_label", "music_label", "sound_label"]
-        kinds = {label: kind_of_label(label) for label in labels}
-        best = {
-            kind: max((one for one in kinds if kinds[one] == kind), key=labels.get, default="")
-            for kind in ("speech", "music", "sound")
-        }
-        evidence |= {f"{kind}_label": label for kind, label in best.items()}
-        there = {n: labels.get(one, 0.0) >= getattr(rules, f"{n}_label") for n, one in best.items()}
-        spoken, music, sound = spoken or there["speech"], there["music"], there["sound"]
+        there = []
+        for kind in CONTENTS:
+            own = [one for one in labels if kind_of_label(one) == kind]
+            evidence[f"{kind}_label"] = best = max(own, key=labels.get, default="")
+            there.append(labels.get(best, 0.0) >= getattr(rules, f"{kind}_label"))
+        spoken, music, sound = spoken or there[0], *there[1:]
     evidence["decided_by"] |= {name: getattr(rules, name) for name in used}
     letters = zip("SMA", (spoken, music, sound), strict=True)
     found = "".join(letter if heard else "0" for letter, heard in letters)

@@ -57,9 +57,6 @@ class MecatSettings(NamedTuple):
     sizes: Mapping[str, int] = DOMAINS
 
 
-_DEFAULT = MecatSettings()
-
-
 def row_of(part: MecatPart, key: str, fields: Mapping[str, Any], suffix: str) -> dict[str, Any]:
     """A row of the metadata, less its place in the benchmark; the error names all bad fields."""
     names = CAPTION_FIELDS if part == "caption" else QUESTION_FIELDS
@@ -95,7 +92,7 @@ class _Shard(NamedTuple):
 
 def build_mecat(
     out: Path,
-    settings: MecatSettings = _DEFAULT,
+    settings: MecatSettings,
     *,
     dry_run: bool = False,
     progress: OnProgress = lambda *_: None,

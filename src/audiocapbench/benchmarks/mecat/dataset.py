@@ -88,17 +88,13 @@ def _load(name: str, data: Path, references: Path | None, clips: ClipOptions) ->
         items = (replace(one, position=at) for at, one in enumerate(read_items(name, references)))
         root = references if references.is_dir() else references.parent
         return Benchmark(name, root, items, (), traits, parts=parts)
-    if not data.is_dir():
-        raise BenchmarkError(
-            f"{data}: no such folder; make it with 'audiocapbench build mecat', and name it: "
-            f"`data` DIR, or {plain}=DIR"
-        )
     both = data / ("qa" if name == groups.QA else "caption")
     chosen = both if both.is_dir() and not (data / METADATA).is_file() else data
     if not any(chosen.glob("metadata.*")):
         raise BenchmarkError(
             f"{chosen}: has no {METADATA}, so no clips; make a folder with 'audiocapbench build "
-            f"mecat', or score answers with 'score --benchmark {plain} --references DIR'"
+            f"mecat' and name it (`data` DIR, or {plain}=DIR), or score answers with "
+            f"'score --benchmark {plain} --references DIR'"
         )
     folder = open_folder(chosen, **clips)
     problems: list[Problem] = []
