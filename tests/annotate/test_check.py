@@ -178,6 +178,9 @@ def test_what_breaks_a_rule_is_rejected_with_the_reason(
         "An accordion tune like La Paloma.",
         "Whispering winds near singing bowls.",
         "A clock goes tick and tock",
+        "A lorry comes close, then drives by.",
+        "A dog in a shed with no heater to speak of.",
+        "A plane crosses in front of us and rumbles from the sky.",
     ],
 )
 def test_ordinary_words_are_not_taken_for_figures_or_metadata(text: str) -> None:
@@ -190,6 +193,18 @@ def test_what_sings_is_no_music_where_it_is_an_animal() -> None:
         assert "agreement" not in failed(case("00A", Main_Caption=f"{text} by a barking dog."))
     for text in ("A woman singing with birds", "Birds and a man who sings", "A choir sings"):
         assert "agreement" in failed(case("00A", Main_Caption=f"{text} by a barking dog."))
+
+
+def test_what_talks_in_a_figure_of_speech_is_no_speech() -> None:
+    for text in ("Thunder mutters", "Whispering drums", "Quarrelling gulls", "An engine coughs"):
+        assert "agreement" not in failed(case("00A", Sound_Caption=f"{text} by a barking dog."))
+    assert "agreement" in failed(case("00A", Sound_Caption="A man mutters by a barking dog."))
+
+
+def test_few_words_are_a_question_or_a_denial_too() -> None:
+    change: Fields = {"QA_Pair_1_question": "What barks?", "Speech_Caption_Variants_1": "No voice."}
+    change |= {"QA_Pair_1_answer": "A dog", "Speech_Caption_Variants_2": "There isn't any talk."}
+    assert failed(case("00A", **change)) == {}
 
 
 def test_a_word_in_quotation_marks_is_a_label_and_nothing_that_is_said() -> None:
@@ -397,6 +412,22 @@ def test_every_rejection_has_its_reason_and_is_counted_at_its_step(
     assert tried["another clip's captions"]["caught"] > 0
     assert "7 of 12 clips are left (58 %)" in shown.stderr
     assert "similarity was not run" in shown.stderr
+
+
+def test_words_of_no_caption_that_many_clips_have_are_a_style_and_refusals_are_not(
+    place: Path, merger: Merger
+) -> None:
+    def written(text: str) -> Callable[[int, str, bool], str]:
+        return lambda n, d, _again: reply(good_fields(n, d) | {"Environment-Caption": text})
+
+    heard(place)
+    odd = "Out of doors by the seaside, with nothing to throw the sound back."
+    merger.own = dict.fromkeys(range(6), written(odd))
+    merger.own[6] = written("I am unable to describe this place.")
+    merged(place, merger)
+    said = json.loads(annotate(place, "check", "clips", "--clap", "none", "--json").stdout)
+    assert said["not_run"]["clauses"].startswith("6 clips are odd in nothing else")
+    assert set(said["rejected"]) == {"06.wav"}
 
 
 def test_without_clap_the_comparison_is_not_run_and_that_is_said(
