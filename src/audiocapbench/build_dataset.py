@@ -30,12 +30,13 @@ def build_dataset(
         dry_run: Only look up what is missing.
         clip: MusicCaps: what the paper evaluated, or the 10 s that the annotation describes.
     """
-    from audiocapbench.data.build.audiocapbench import build, write_seed_metadata
+    from audiocapbench.data.build import audiocapbench as builder
 
-    settings = subset.settings(cache_dir=cache_dir, clip=clip)
-    end = build_folder(output_dir, partial(build, output_dir, settings), dry_run=dry_run)
+    given = (subset.ids_dir, subset.counts)
+    settings = builder.BuildSettings(*given, cache_dir=cache_dir, clip=clip)
+    end = build_folder(output_dir, partial(builder.build, output_dir, settings), dry_run=dry_run)
     if not dry_run:
-        write_seed_metadata(output_dir)
+        builder.write_seed_metadata(output_dir)
     leave(failed=not dry_run and end.present < end.wanted)
 
 
