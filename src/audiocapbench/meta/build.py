@@ -15,20 +15,14 @@ from typing import Any
 import numpy as np
 
 from audiocapbench.errors import DatasetError, MetricError, TrialError
-from audiocapbench.meta.corrupt.captions import (
-    CaptionedClip,
-    CaptionSet,
-    meaning_of,
-    plain_form,
-    words_of,
-)
+from audiocapbench.meta.corrupt.captions import CaptionedClip, CaptionSet, plain_form, words_of
 from audiocapbench.meta.corrupt.make import RULES, pair_table, write_clips
 from audiocapbench.meta.pairs import CaptionPair, Pairs, preferred, read_csv_pairs
 from audiocapbench.meta.published_pairs import BRACE_MAIN
 from audiocapbench.meta.scorers.scorer import Choice, PairScorer, PointwiseScorer
 from audiocapbench.meta.trial import CHOSEN, agreeing
 from audiocapbench.metrics import find_metric
-from audiocapbench.metrics.elements.splitting import kind_of
+from audiocapbench.metrics.elements.splitting import kind_of, meaning_of
 
 HUMAN, BROKEN = "human", "broken"
 _CLOSEST = 0.25

@@ -19,14 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from audiocapbench import errors
 from audiocapbench.audio import Waveform, wav
-from audiocapbench.errors import (
-    AudioCapBenchError,
-    FatalError,
-    ModelError,
-    check_options,
-    read_options,
-)
+from audiocapbench.errors import AudioCapBenchError, FatalError, ModelError
 from audiocapbench.plugins import failure_words, require_packages
 
 _NAME = re.compile(r"(?P<target>[^\[\]]+)(?:\[(?P<options>[^\[\]]*)\])?")
@@ -79,8 +74,8 @@ def parse_name(name: str, known: tuple[str, ...]) -> LocalName:
     if found is None:
         example = f"{provider}/Qwen/Qwen2-Audio-7B-Instruct[batch=8]"
         raise ModelError(f"{name!r} is not {provider}/ORG/NAME[option=value]; write {example}")
-    options = read_options(name, found["options"], ModelError)
-    check_options(name, options, known, ModelError)
+    options = errors.read_options(name, found["options"], ModelError)
+    errors.check_options(name, options, known, ModelError)
     return LocalName(name, found["target"], options)
 
 
