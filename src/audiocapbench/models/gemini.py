@@ -177,9 +177,8 @@ class Gemini(HttpModel):
         headers = {"X-Goog-Upload-Command": "upload, finalize", "X-Goog-Upload-Offset": "0"}
         headers |= {"Content-Length": str(size)}
         sending: dict[str, Any] = {"signed": False, "timeout": None}
-        return self._file(
-            await self.fetch("POST", url, headers=headers, content=pieces(), **sending)
-        )
+        sent = await self.fetch("POST", url, headers=headers, content=pieces(), **sending)
+        return self._file(sent)
 
     def _file(self, reply: replies.HttpReply) -> Json:
         if not reply.is_success:

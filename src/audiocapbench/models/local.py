@@ -389,9 +389,8 @@ class LocalModel(CheckpointModel):
 
         place = "auto" if self.device == "split" else {"": self.device}
         with checkpoints.loading(self.name, self.checkpoint.folder) as said:
-            network = checkpoints.auto_class(
-                self.name, self.config, self.checkpoint
-            ).from_pretrained(
+            auto = checkpoints.auto_class(self.name, self.config, self.checkpoint)
+            network = auto.from_pretrained(
                 self.checkpoint.folder,
                 config=self.config,
                 dtype=getattr(torch, self.dtype),
@@ -415,11 +414,8 @@ class LocalModel(CheckpointModel):
         if self.temperature == 0:
             settings.temperature = settings.top_p = settings.top_k = None
         ends = settings.eos_token_id
-        known = [
-            *(ends if isinstance(ends, list) else [ends]),
-            self.processor.tokenizer.eos_token_id,
-        ]
-        self._ends = {token for token in known if token is not None}
+        listed = ends if isinstance(ends, list) else [ends]
+        self._ends = {*listed, self.processor.tokenizer.eos_token_id} - {None}
         if not self._ends:
             raise FatalError(f"{self.name}: neither model nor tokenizer says how an answer ends")
         torch.manual_seed(self.seed)

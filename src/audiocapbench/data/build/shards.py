@@ -103,12 +103,9 @@ def read_members(stream: IO[bytes]) -> Iterator[tuple[str, bytes | str]]:
 def split_name(name: str) -> tuple[str | None, str]:
     """The key and the kind of a member in whatever folder; no key of a name that leads out."""
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
-        return None, ""
+    outside = path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name
     key, dot, kind = path.name.partition(".")
-    if not dot or not _NAME.fullmatch(key):
-        return None, ""
-    return key, kind.lower()
+    return (key, kind.lower()) if dot and _NAME.fullmatch(key) and not outside else (None, "")
 
 
 def shown(name: str) -> str:

@@ -137,14 +137,13 @@ def in_parts(
     """Do work on items, or halves of them where memory is too small; yields items and result."""
     torch: Any = sys.modules.get("torch")
     memory_errors = (torch.cuda.OutOfMemoryError,) if torch else ()
-    done = None
     try:
         done = work(items)
     except memory_errors:
         if len(items) == 1:
             too_little = "the GPU has too little memory for a single one; use device=cpu"
             raise MetricError(f"{what}: {too_little}") from None
-    if done is not None:
+    else:
         yield items, done
         return
     # What the attempt held was let go with its error.
