@@ -15,15 +15,8 @@ from typing import Any, Literal
 from audiocapbench.data.categories import fold_category
 from audiocapbench.errors import JudgeError, ReplyError
 from audiocapbench.files import shipped_place
-from audiocapbench.judges.contract import (
-    MAX_SCORE,
-    REASONING,
-    Contract,
-    JudgeInput,
-    ReplyField,
-    Verdict,
-    fill,
-)
+from audiocapbench.judges.aggregation import MAX_VALUE
+from audiocapbench.judges.contract import REASONING, Contract, JudgeInput, ReplyField, Verdict, fill
 from audiocapbench.models.probabilities import bare, token_shares
 
 AUDIOCAPBENCH = "audiocapbench"
@@ -104,7 +97,7 @@ def _as_published(text: str) -> Verdict:
         given = {name: float(values.get(name, 0)) for name in DIMENSIONS}
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         raise ReplyError("the reply is no JSON object with three numbers") from None
-    scores = {name: max(0.0, min(float(MAX_SCORE), score)) for name, score in given.items()}
+    scores = {name: max(0.0, min(MAX_VALUE, score)) for name, score in given.items()}
     return Verdict(scores, str(values.get(REASONING) or ""))
 
 
@@ -168,19 +161,19 @@ def _read(text: str) -> Verdict:
     found = _REPLY.fullmatch(bare(text))
     if found is None:
         raise ReplyError("the reply is not one digit from 0 to 9")
-    return Verdict({RATING: int(found[1]) * MAX_SCORE / _HIGHEST}, "")
+    return Verdict({RATING: int(found[1]) * MAX_VALUE / _HIGHEST}, "")
 
 
 def _weigh(verdict: Verdict, raw: str) -> Verdict:
     """The verdict with the expected value in the place of the last digit that was written."""
-    written = str(round(verdict.scores[RATING] * _HIGHEST / MAX_SCORE))
+    written = str(round(verdict.scores[RATING] * _HIGHEST / MAX_VALUE))
     places = [one for one in token_shares(raw) if _DIGIT.search(one[0])]
     token, likely = places[-1] if places else ("", {})
     shares = {int(one): share for one, share in likely.items() if _DIGIT.fullmatch(one)}
     if token != written or not shares.get(int(written)):
         return replace(verdict, note=AS_WRITTEN)
     expected = sum(digit * share for digit, share in shares.items()) / sum(shares.values())
-    return replace(verdict, scores={RATING: expected * MAX_SCORE / _HIGHEST})
+    return replace(verdict, scores={RATING: expected * MAX_VALUE / _HIGHEST})
 
 
 CONTRACTS: Mapping[str, Callable[[], Contract]] = {
