@@ -146,8 +146,7 @@ def open_folder(
         problems.append(Problem(str(root), "", "its metadata holds no samples"))
     if problems:
         raise InvalidDataError(root, sorted(problems, key=_place), hint=hint)
-    name = manifest.name or root.resolve().name
-    return Folder(root, name, tuple(entries), tuple(missing))
+    return Folder(root, manifest.name or root.resolve().name, tuple(entries), tuple(missing))
 
 
 def _read_metadata(root: Path, metadata: Path | None) -> tuple[list[_Line], list[Problem]]:

@@ -108,8 +108,7 @@ def missing_judgements(
 
 def judgements_by(store: Store, judge: Judge, run_id: int) -> list[Judgement]:
     """What the judge said of a run's answers, asked as it is asked now."""
-    kept = store.judgements(run_id, judge.name)
-    return [one for one in kept if one.signature == judge.signature]
+    return [one for one in store.judgements(run_id, judge.name) if one.signature == judge.signature]
 
 
 def judgements_of(judge: TextJudge, items: Iterable[AnsweredSample]) -> list[Judgement]:

@@ -250,5 +250,4 @@ async def question_judge(
         return JudgementRecord(replace(made, status=status), kept, bills)
     began = reply.text[:_SHOWN_OF_A_REPLY]
     words = f"{problem}; asked {judge.contract.asked_at_most} times; the last reply began: {began}"
-    made = replace(made, status=Status.UNPARSED, error=words)
-    return JudgementRecord(made, bills=bills)
+    return JudgementRecord(replace(made, status=Status.UNPARSED, error=words), bills=bills)

@@ -258,8 +258,7 @@ def judge(run: int | RunResult, judge: Names, **options: Unpack[JudgeSettings]) 
         AudioCapBenchError: There is no such run or judge. A judge that refuses all questions is
             told of in the result.
     """
-    plan_of = partial(judge_plan, run, judge, options)
-    return finish(_executed(now, plan_of, options, create=False))
+    return finish(_executed(now, partial(judge_plan, run, judge, options), options, create=False))
 
 
 @scoring.checked

@@ -36,8 +36,7 @@ def tokens_of(text: str) -> int:
 
 def token_limit(parameters: Mapping[str, Any]) -> int | None:
     """The longest answer that a model's requests allow, in tokens; None where they set no limit."""
-    given = (one for one in map(parameters.get, _LIMITS) if type(one) is int and one > 0)
-    return next(given, None)
+    return next((one for one in map(parameters.get, _LIMITS) if type(one) is int and one > 0), None)
 
 
 def checked_usage(reply: Reply, audio_s: float | None = None) -> Reply:

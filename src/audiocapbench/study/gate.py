@@ -186,8 +186,7 @@ class GateResult(Result):
             held = f"the smallest p is held to {self.alpha / self.tested:.2g}"
             over = f"corrected by Holm over {counted(self.tested, 'test')} and nothing else"
             notes.append(f"One-sided tests at {self.alpha:g}, {over}: {held}.")
-        rows = self.records()
-        return [Table(self.verdict, rows, columns, notes), *self._worse()]
+        return [Table(self.verdict, self.records(), columns, notes), *self._worse()]
 
     def _worse(self) -> Iterator[Table]:
         """What lost most by gates that failed, or else by the first."""

@@ -80,8 +80,7 @@ def read_graded(answer: str, first: str, second: str, labels: Labels | None = No
     choice = parser.read_answer(answer, first, second, labels)
     if choice is not Choice.UNKNOWN:
         return GradedChoice(choice, "certain")
-    choice = read_likely(answer, first, second, labels)
-    return GradedChoice.of(choice, "likely")
+    return GradedChoice.of(read_likely(answer, first, second, labels), "likely")
 
 
 def read_likely(answer: str, first: str, second: str, labels: Labels | None = None) -> Choice:

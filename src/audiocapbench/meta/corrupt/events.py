@@ -134,8 +134,7 @@ def core(tokens: Iterable[str]) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def _kin(meant: frozenset[str]) -> frozenset[int]:
     """The groups of the thesaurus in which these meanings are akin."""
-    akin = splitting.meanings().akin
-    return frozenset(group for word in meant for group in akin.get(word, ()))
+    return frozenset(group for word in meant for group in splitting.meanings().akin.get(word, ()))
 
 
 def may_be_heard(tokens: Tokens, clip: CaptionedClip) -> bool:

@@ -191,8 +191,7 @@ class MetricScorer(PointwiseScorer):
         return [replace(one, first=plain(one.first), second=plain(one.second)) for one in pairs]
 
     def preview(self, pairs: Pairs) -> list[Preview]:
-        ears = self._ears.values()
-        return [one for ear in ears for one in ear.preview(self._shown(ear, pairs))]
+        return [one for ear in self._ears.values() for one in ear.preview(self._shown(ear, pairs))]
 
     def _scores(self, pairs: Pairs) -> tuple[FloatArray, FloatArray]:
         metric, heard = self._metric, self._heard(pairs)

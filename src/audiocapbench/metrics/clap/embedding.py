@@ -242,8 +242,7 @@ class Embedder:
     def _kept(self, setting: str, contents: Sequence[str]) -> dict[str, Vectors]:
         if self._store is None:
             return {}
-        size = self._encoder.dimensions
-        return self._store.cache.embeddings(self.name, setting, contents, size)
+        return self._store.cache.embeddings(self.name, setting, contents, self._encoder.dimensions)
 
     def _keep(self, embedded: Sequence[tuple[str, str, Vectors]]) -> None:
         if self._store is not None:

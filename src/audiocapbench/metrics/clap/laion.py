@@ -93,8 +93,7 @@ class LogMel:
             at = (centres + self._around).abs()
             at = torch.minimum(at, 2 * (self._input - 1) - at)
             found.append(self._decibels(flat[starts + at % lengths]))
-        pictures = torch.cat(found)[rows.long()]
-        return pictures.unsqueeze(1).expand(-1, self._pictures, -1, -1)
+        return torch.cat(found)[rows.long()].unsqueeze(1).expand(-1, self._pictures, -1, -1)
 
     def _decibels(self, frames: Any) -> Any:
         import torch

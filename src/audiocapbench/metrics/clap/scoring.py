@@ -96,8 +96,7 @@ def clap_scores(
     heard = tuple(row for row, path in enumerate(paths) if path in vectors)
     signature = sign_clap(encoder, cutting, references=references is not None)
     if not heard:
-        nothing = np.zeros((len(cutting.settings), 0))
-        return ClapScores(signature, heard, nothing, missing)
+        return ClapScores(signature, heard, np.zeros((len(cutting.settings), 0)), missing)
     texts = embedder.encode([captions[row] for row in heard])
     sounds = np.stack([vectors[paths[row]] for row in heard], axis=1)
     scores = np.stack([_cosines(sound, texts, floor) for sound in sounds])

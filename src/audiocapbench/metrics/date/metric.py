@@ -265,8 +265,7 @@ def _framed_weights(pieces: Pieces, weights: FloatArray) -> FloatArray:
     smallest[filled] = np.minimum(1, np.minimum.reduceat(weights[meaningful], firsts))
     leading = np.zeros(len(weights), dtype=np.bool_)
     leading[pieces.bounds[:-1][np.diff(pieces.bounds) > 0]] = True
-    frame = np.where(leading, largest[owners], smallest[owners])
-    return np.where(meaningful, weights, frame)
+    return np.where(meaningful, weights, np.where(leading, largest[owners], smallest[owners]))
 
 
 def _terms(encoder: PieceEncoder, pieces: Pieces, place: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -141,8 +141,7 @@ class ElementComparer:
             new = [key for key in dict.fromkeys(keys) if key not in self._references]
             made = dict(zip(new, gather(new, read, self._vocabulary), strict=True))
             known = [made[key] if key in made else self._references[key][0] for key in keys]
-            held_to = ClipSet(known, self._vocabulary)
-            return held_to.compare([read[text] for text in captions])
+            return ClipSet(known, self._vocabulary).compare([read[text] for text in captions])
 
     def _compare_block(self, items: Sequence[ElementCase]) -> list[ElementScores]:
         if len(self._vocabulary) > _WORDS_KEPT or len(self._references) > _REFERENCES_KEPT:

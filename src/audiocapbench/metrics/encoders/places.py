@@ -48,8 +48,7 @@ def _placed(text: str, place: str) -> Vectors:
 
 def unit(vectors: Any) -> Vectors:
     """Vectors at length 1; one of zeros stays as it is."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.asarray(vectors / np.maximum(lengths, 1e-9))
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9))
 
 
 def coherence_signs(own: Parts, others: Sequence[Parts]) -> Vectors:

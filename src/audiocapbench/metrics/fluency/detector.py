@@ -420,8 +420,7 @@ def shape_of(word: str) -> str:
 
 def ending_of(word: str) -> str:
     """The inflection that a word seems to carry, perhaps none."""
-    fits = (one for one in _ENDINGS if len(word) > len(one) + 1 and word.endswith(one))
-    return next(fits, "")
+    return next((one for one in _ENDINGS if len(word) > len(one) + 1 and word.endswith(one)), "")
 
 
 def hash_words(words: Sequence[str]) -> Hashes:
