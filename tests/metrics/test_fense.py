@@ -12,7 +12,7 @@ from audiocapbench.metrics import compute
 from audiocapbench.metrics.date.metric import date_and_parts
 from audiocapbench.metrics.encoders import load
 from audiocapbench.metrics.fluency.detector import load_detector
-from audiocapbench.metrics.fluency.fense import detect, fense, similarity
+from audiocapbench.metrics.fluency.fense import detect, fense, penalise, similarity
 from needs import needs
 
 NO_SBERT = "the extra sbert is not installed"
@@ -41,11 +41,9 @@ def test_a_probability_at_the_threshold_is_not_above_it() -> None:
     np.testing.assert_array_equal(result.samples, plain)
 
 
-def test_threshold_and_penalty_can_be_set() -> None:
-    plain = similarity(["a dog"], [["a hound"]]).score
-    result = fense(["a dog"], [["a hound"]], "caption2vec", all_whole, threshold=0.5, penalty=0.25)
-    assert result.score == pytest.approx(0.75 * plain)
-    assert "threshold:0.5|penalty:0.25" in str(result.signature)
+def test_other_metrics_have_a_threshold_and_a_penalty_of_their_own() -> None:
+    kept = penalise([0.8, 0.8], [0.5, 0.9], threshold=0.5, penalty=0.25)
+    np.testing.assert_allclose(kept, [0.8, 0.6])
 
 
 def test_an_empty_prediction_scores_zero() -> None:

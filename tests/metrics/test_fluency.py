@@ -237,8 +237,8 @@ def test_fluent_similarity_is_similarity_less_the_weighted_error() -> None:
     references = [["a dog barks", long]] * len(predictions)
     plain = similarity(predictions, references).samples
     errors = load_detector().error_probabilities(predictions)
-    result = fluent_similarity(predictions, references, error_weight=0.3)
-    np.testing.assert_allclose(result.samples, plain - 0.3 * errors, atol=1e-12)
+    result = fluent_similarity(predictions, references)
+    np.testing.assert_allclose(result.samples, plain - ERROR_WEIGHT * errors, atol=1e-12)
 
 
 def test_what_is_longer_than_any_reference_costs_more_with_each_doubling() -> None:
@@ -249,10 +249,9 @@ def test_what_is_longer_than_any_reference_costs_more_with_each_doubling() -> No
     assert excess_length(whole, most) == pytest.approx(np.log2(13 / 7.8))
     assert excess_length("A dog barks. A cat meows.", most) == pytest.approx(1)
     assert excess_length(whole, longest([])) == excess_length("", most) == 0
-    plain = similarity([whole], [references]).samples - 0.3 * load_detector().error_probabilities(
-        [whole]
-    )
-    result = fluent_similarity([whole], [references], error_weight=0.3)
+    errors = load_detector().error_probabilities([whole])
+    plain = similarity([whole], [references]).samples - ERROR_WEIGHT * errors
+    result = fluent_similarity([whole], [references])
     lost = EXCESS_WEIGHT * excess_length(whole, most)
     np.testing.assert_allclose(result.samples, plain - lost, atol=1e-12)
 

@@ -229,11 +229,10 @@ def fluent_similarity(
     predictions: Sequence[str],
     references: Sequence[Sequence[str]],
     encoder: str | Encoder = DEFAULT,
-    error_weight: float = ERROR_WEIGHT,
 ) -> MetricResult:
     """Score predictions by similarity, less what is broken and what is longer than any reference.
 
-    The probability of an error costs ``error_weight`` (recipe.json has its study), each doubling of
+    The probability of an error costs 0.23 (recipe.json has its study), each doubling of
     ``excess_length`` 0.12: two captions joined are nearer to the references' middle than either,
     and no better. A blank prediction scores 0. The encoder is as for ``similarity``.
     """
@@ -242,11 +241,11 @@ def fluent_similarity(
     predictions, references = plain_captions(predictions, references)
     cosines = mean_cosines(predictions, references, model)
     said = np.array(list(map(bool, predictions)), dtype=np.bool_)
-    lost = error_weight * detector.error_probabilities(predictions) * said
+    lost = ERROR_WEIGHT * detector.error_probabilities(predictions) * said
     both = zip(predictions, map(longest, references), strict=True)
     lost += EXCESS_WEIGHT * np.array([excess_length(*one) for one in both], dtype=np.float64)
     fields = {"encoder": model.name, "refs": "mean", "detector": detector.name}
-    weights = {"weight": error_weight, "excess": EXCESS_WEIGHT}
+    weights = {"weight": ERROR_WEIGHT, "excess": EXCESS_WEIGHT}
     signature = sign("fluent_similarity", protocol=9, **fields, **weights)
     return MetricResult.of_means("fluent_similarity", signature, cosines - lost)
 

@@ -89,20 +89,18 @@ def fense(
     references: Sequence[Sequence[str]],
     encoder: str | Encoder = "tinybert",
     detector: Detector | None = None,
-    threshold: float = THRESHOLD,
-    penalty: float = PENALTY,
 ) -> MetricResult:
-    """Score predictions by similarity, of which a broken caption loses the share ``penalty``.
+    """Score predictions by similarity, of which a broken caption keeps a tenth.
 
-    A caption is broken when its probability of an error is above the threshold. The encoder is as
+    A caption is broken when its probability of an error is above 0.9. The encoder is as
     for ``similarity``; the detector is the path of a published checkpoint, an ``ErrorDetector``,
     or a function from captions to probabilities of an error.
     """
     name, probabilities = detect(predictions, detector)
     model = load(encoder) if isinstance(encoder, str) else encoder
     cosines = mean_cosines(predictions, references, model)
-    samples = penalise(cosines, probabilities, threshold=threshold, penalty=penalty)
-    numbers = {"threshold": float(threshold), "penalty": float(penalty)}
+    samples = penalise(cosines, probabilities)
+    numbers = {"threshold": THRESHOLD, "penalty": PENALTY}
     signature = sign("fense", encoder=model.name, refs="mean", detector=name, protocol=1, **numbers)
     return MetricResult.of_means("fense", signature, samples)
 
