@@ -482,6 +482,36 @@ def test_a_line_that_goes_on_loses_no_word(mark: str, end: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "form",
+    [
+        *("00:00:10 @", "[00:00:10] @", "1\n00:00:00,000 --> 00:00:10,000\n@", "00:00:10.000 @"),
+        *("2026-11-19 10:22:01 INFO @", "[2026-11-19 10:22:01] [ERROR] @", "10:22:01 INFO - @"),
+    ],
+)
+@pytest.mark.parametrize("first", ["Warning bells", "Error beeps", "Info desk calls"])
+def test_what_stands_behind_a_time_is_a_level_beside_a_date_or_a_mark(
+    form: str, first: str
+) -> None:
+    text = f"{first} are heard in a hall"
+    assert plain(form.replace("@", f"{text}.")) == plain(text) == text.lower()
+
+
+@pytest.mark.parametrize("form", ["**@**", "_@_", "<b>@</b>", "`@`"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The @output@ of a radio was distorted",
+        "Loud @warning@ bells ring",
+        "The @response@ of a crowd",
+    ],
+)
+def test_a_word_that_is_set_apart_within_a_sentence_is_no_label(form: str, text: str) -> None:
+    first, word, last = text.split("@")
+    assert plain(first + form.replace("@", word) + last) == plain(text.replace("@", ""))
+    assert word.lower() in plain(text.replace("@", ""))
+
+
+@pytest.mark.parametrize(
     "form", ["@ (12 words)", "@ [en]", "@\t-1.23", "@\n\nThe end.", '{"text": "@", "sure": 0.9}']
 )
 def test_a_quotation_that_ends_a_caption_keeps_its_marks(form: str) -> None:

@@ -61,9 +61,9 @@ class _Label:
             return named or self.fits("odd") or (of_values and self.few)
         if self.bracket:
             return self.known or self.fits("odd") or (self.bracket in "{<" and self.few)
-        line = "\n" in gap and self.fits("odd")
+        line = ("\n" in gap and self.fits("odd")) or (self.sounding and bool({"\n", '"'} & {*gap}))
         asked = self.known and _FORMS["asked"].match(gap) is not None
-        return not self.said and (self.about or self.sounding or line or asked)
+        return not self.said and (self.about or line or asked)
 
     def trails(self, of_values: bool, wrapped: bool) -> bool:
         """Whether it is a label of what stands before it, which may go on over a line's end."""
@@ -135,6 +135,9 @@ def _first_cut(text: str, start: int, of_values: bool, longest: int) -> int:
             leads = alone or label.leads(of_values) or (hard and label.mostly)
             if ":" in gap and (label.fits("letter_alone") or not (label.known or label.mostly)):
                 leads = leads and not _FORMS["sibling"].search(text, end)
+            goes_on = (len(words) > 1 and words[-1] in _OPEN) or (then and then[0] == "of")
+            if goes_on and not _FORMS["strong"].search(gap):
+                leads = alone
             if leads and (label.about or (then and (label.known or not says_nothing(text, end)))):
                 opens = _FORMS["opens"].search(gap)
                 return one.end() + opens.start() if opens and then else end
