@@ -14,6 +14,7 @@ from audiocapbench.meta.scorers.scorer import Choice
 from audiocapbench.meta.trial import ScorerTrial
 from audiocapbench.meta.votes import one_against_rest, project_pairs
 from audiocapbench.report.leaderboard.tables import LeaderboardResult
+from audiocapbench.report.ratings import NOTES
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.scores.table import TableReader
 from audiocapbench.signature import UNSIGNED
@@ -69,11 +70,8 @@ def beside_people(store: Store, project: str) -> Table:
         kappa = effects.rated_kappa(np.hstack([both, -both]), clips * 2)
         row: Row = {"scorer": scorer.label, "n": trial.n, "accuracy": trial.whole["accuracy"]}
         rows.append(row | {"kappa": kappa})
-    notes = [
-        f"Over the {len(same):,} of {counted(len(decided), 'decided pair')} that all of these score"
-        ", with intervals over clips; a scorer's tie is wrong. kappa: Fleiss', of the people's "
-        "choice and the scorer's; accuracy in percent."
-    ]
+    of = counted(len(decided), "decided pair")
+    notes = [NOTES["beside"].format(same=len(same), decided=of)]
     if dropped:
         notes.append(f"Left out, as they score few of the pairs: {', '.join(dropped)}.")
     columns = ("scorer", "n", Column("accuracy", form=".1f"), Column("kappa", form=".2f"))
@@ -100,11 +98,9 @@ def with_votes(found: LeaderboardResult, votes: Sequence[Vote]) -> LeaderboardRe
         agreed = RankAgreement.of(both)
         facts = {"votes": len(votes), "people": ranked.people, "models": agreed.models}
         facts |= agreed.kendall.fields("kendall") | agreed.spearman.fields("spearman")
-        note = (
-            f"people: how often {counted(ranked.people, 'rater')} would prefer a model to another, "
-            f"a tie counting half, by {len(votes):,} votes. "
-            + agreed.with_score(board.scorer.label)
-        )
+        how = {"raters": counted(ranked.people, "rater"), "votes": len(votes)}
+        said = agreed.with_score(board.scorer.label)
+        note = NOTES["preferred"].format(agreed=said, **how)
         notes = (*board.notes, note, *ranked.notes)
         more: dict[str, Any] = {"people": own, "cast": cast, "votes": facts, "notes": notes}
         boards.append(replace(board, **more) if own else board)

@@ -7,6 +7,7 @@ from audiocapbench.judges.sensitivity import JudgeSensitivity
 from audiocapbench.report.page.document import Cell
 from audiocapbench.report.page.drawing import draw_shifts
 from audiocapbench.report.page.plots import draw_sheet
+from audiocapbench.report.ratings import NOTES
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats.multiple import letters, rank_intervals, tied_groups
 from audiocapbench.study.calibration import Bias, Calibration
@@ -17,15 +18,9 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
     label, own = found.scorer.label, found.own_family
     count = sum(one.ratings for one in found.runs)
     worth = round(sum(one.found.worth or one.ratings for one in found.runs))
-    rated = counted(count, "rating")
-    adds = (
-        f"{rated} worth {worth:,} or more of the same people: the judge saved {worth - count:,} "
-        "(90 % sure). How far people differ it does not lessen."
-    )
-    if found.adds is None:
-        adds = f"{rated}: too few or too alike to tell what {label} adds."
-    elif not found.adds:
-        adds = f"{label} adds nothing that can be shown: {rated} stay worth {worth:,}."
+    how = "untold" if found.adds is None else "adds" if found.adds else "adds_nothing"
+    about = {"rated": counted(count, "rating"), "saved": worth - count, "label": label}
+    adds = NOTES[how].format(worth=worth, **about)
     preference = []
     if own is not None and own.interval is not None:
         sure = own.interval.low > 0
@@ -56,9 +51,7 @@ def calibration_report(found: Calibration, width: float | None = None) -> Findin
     title = f"{label}, as people would have given it, with 95 % intervals"
     notes = [adds, *found.notes, f"Signature: {found.signature}"]
     if width is not None and any(one.needed is None for one in found.runs):
-        notes.insert(
-            1, f"Where needed is –, no number of ratings of the same people makes {width:g}."
-        )
+        notes.insert(1, NOTES["needed"].format(width=width))
 
     def bias_row(one: Bias) -> Row:
         return {"where": one.group, "n": one.n, "judge less people": one}

@@ -10,6 +10,7 @@ import numpy as np
 
 from audiocapbench.data.opinions import Opinions
 from audiocapbench.errors import ReportError, check_known
+from audiocapbench.files import read_lists
 from audiocapbench.grouping import grouped
 from audiocapbench.meta.pairs import VOTES, CaptionPair, said_choice
 from audiocapbench.meta.trial import ScorerTrial, trial_facts
@@ -27,6 +28,7 @@ from audiocapbench.table import Column, Findings, Row, Table, ValueWithInterval,
 if TYPE_CHECKING:
     from audiocapbench.annotate.stage import StageContext
 
+NOTES: dict[str, str] = read_lists("audiocapbench.report", "notes.toml")["people"]
 _ALL = "all"
 _SHARES = ("at_least_baseline", "lowest")
 _FARTHEST = 1e6
@@ -119,11 +121,7 @@ def agreement_report(people: Opinions) -> Findings:
         for row in rows
     ]
     notes = [
-        "alpha: Krippendorff's, of numbers (interval level) or names, over what several rated; "
-        "alpha_ordinal: of their order alone; kappa: Fleiss', over what as many rated as most. "
-        "icc: how far one person's ratings can be relied on, ICC(2,1); icc_mean: the mean of all, "
-        "ICC(2,k); over what everybody rated. one_against_rest: how often a vote is that of most "
-        "others on the pair, in percent: what a scorer may be expected to reach.",
+        NOTES["agreement"],
         f"95 % intervals are over items, and take {effects.FEWEST_UNITS} that differ.",
         *(f"{people.source}: {note}." for note in people.notes),
     ]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from audiocapbench.files import read_lists
 from audiocapbench.scores.estimate import Scorer, counted
 from audiocapbench.signature import Signature
 from audiocapbench.stats import FEWEST_FOR_INTERVAL, Interval
@@ -14,6 +15,7 @@ from audiocapbench.store import Run
 from audiocapbench.table import Column, Result, Row, Table, p_words, shown, signature_notes
 
 ALL = "all"
+_NOTES: dict[str, str] = read_lists("audiocapbench.report", "notes.toml")["comparison"]
 LONGEST, LONGEST_IN_A_FILE = 600, 200
 """Characters of an answer on a terminal, which wraps it, and in a table of a page."""
 
@@ -156,12 +158,7 @@ class ComparisonResult(Result):
         if failed := sum(row.failed_a + row.failed_b for row in rows[:1]):
             said.append(f"{counted(failed, 'answer')} that failed count as 0.")
         if any(row.p_adjusted is not None for row in rows):
-            said.append(
-                f"P-values are two-sided, by paired permutation tests ({SWAPS:,} rounds, by clip) "
-                "that leave room for failures not seen, and corrected by "
-                f"{self.correction.words}: the first score over the compared runs, the others over "
-                "their rows. Intervals are 95 %, not corrected."
-            )
+            said.append(_NOTES["paper"].format(swaps=SWAPS, correction=self.correction.words))
         signed = {str(one) for each in self.every for one in each.signatures.values()}
         return " ".join([*said, f"Signatures: {'; '.join(sorted(signed))}."])
 
@@ -230,14 +227,7 @@ def _how(comparisons: Sequence[ComparisonResult]) -> Iterator[str]:
         failed = f"{one.failed_a:,} in A and {one.failed_b:,} in {other}"
         yield f"Not the same samples failed ({failed} by {one.scorer.label}): failures count as 0."
     if any(row.p_adjusted is not None for _, row in named):
-        corrected = _corrected(comparisons[0])
-        yield (
-            f"p: paired permutation; {corrected}: the first score, which the verdict is "
-            "about, corrected over the runs alone, the others over their rows; "
-            "95 %: paired, not corrected; "
-            "effect: difference in standard deviations of the differences; "
-            f"visible: what so many samples would show (power {POWER:g}, at the corrected level)."
-        )
+        yield _NOTES["how"].format(corrected=_corrected(comparisons[0]), power=POWER)
 
 
 def _corrected(comparison: ComparisonResult) -> str:
@@ -301,11 +291,8 @@ def _by_category(comparison: ComparisonResult) -> Table:
         *(Column(f"in {one}", f"{one} ({n:,})", align="right") for one, n in counts.items()),
     ]
     tested = sum(one.p_adjusted is not None for one in parts)
-    note = (
-        f"*: p below {ALPHA:g}, corrected by {comparison.correction.words} over the "
-        f"{counted(tested, 'test')} of this table. "
-        "Intervals and p-values of all are in --format csv and json."
-    )
+    how = {"correction": comparison.correction.words, "tests": counted(tested, "test")}
+    note = _NOTES["by_category"].format(alpha=ALPHA, **how)
     title = "B less A by category (number of samples)"
     return Table(title, list(rows.values()), columns, [note] * (tested > 0))
 

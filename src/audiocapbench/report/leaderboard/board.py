@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from audiocapbench.files import read_lists
 from audiocapbench.meta.over_blind import OVER, over_blind
 from audiocapbench.scores.compute import ALL, GroupKey
 from audiocapbench.scores.departures import Departure
@@ -30,6 +31,7 @@ from audiocapbench.stats.multiple import (
 from audiocapbench.stats.power import ALPHA, fewest_to_test
 from audiocapbench.store import Run
 
+NOTES: dict[str, str] = read_lists("audiocapbench.report", "notes.toml")["board"]
 LETTERS = "Models that share a letter"
 """Begins what is said of tests, which only tables with letters need."""
 SWAPPED_PAIRS = 1000
@@ -239,20 +241,13 @@ def board_notes(
 ) -> Iterator[str]:
     """What a reader of a board must know; the entries are in the order of the ranking."""
     if (aggregation := entries[0].table.aggregation) is not None:
-        yield f"The score is {aggregation.total}, the weighted sum of the categories."
+        yield NOTES["total"].format(total=aggregation.total)
     if entries[0].scorer.of_corpus:
-        yield "The score hangs on all samples of a run: on other selections it is another number."
+        yield NOTES["of_corpus"]
     if overall.uneven:
-        yield (
-            f"Not all models were asked, or judged, about the same samples: 'on {overall.ground:,}'"
-            ", over those that are settled in all, decides the order, the ranks and the tests; "
-            "'score' is over what each has."
-        )
+        yield NOTES["uneven"].format(ground=overall.ground)
     elif overall.by_zero:
-        yield (
-            "The models did not fail on the same samples. So 'as zero', where a failure counts as "
-            "0, decides the order, the ranks and the tests; 'score' is over what each has."
-        )
+        yield NOTES["by_zero"]
     yield from _test_notes(overall, correction)
     ways = {one.run.id: way_of(one.run) for one in entries}
     for way in sorted(set(ways.values()) - {""}) if len(set(ways.values())) > 1 else ():
@@ -262,18 +257,15 @@ def board_notes(
     for said in races:
         names = ", ".join(one.label for one in entries if one.table.race == said)
         told = f" {said}" if overall.ranked else ""
-        yield f"Not ranked, because a race stopped them or whom they raced with: {names}.{told}"
+        yield NOTES["raced"].format(names=names, told=told)
     for one in entries:
         estimate, total = one.estimate(), one.estimate().coverage.total
         if one.overall.rank is None and one.table.race not in races:
-            lacks = f", none in {', '.join(estimate.lacks)}" if estimate.lacks else ""
-            yield (
-                f"{one.label} is not ranked: {estimate.n:,} of {total:,} samples have a score"
-                f"{lacks if estimate.n else ''}, {one.overall.common:,} of them in common with "
-                f"those that are ranked. A rank takes scores of {FEWEST_SHARE:.0%} of what "
-                f"was asked, and as many samples in common with the others, {FEWEST_FOR_INTERVAL} "
-                "at least, in each category where categories are added up."
-            )
+            named = estimate.lacks if estimate.n else ()
+            lacks = f", none in {', '.join(named)}" if named else ""
+            about: Any = {"n": estimate.n, "total": total, "common": one.overall.common}
+            least: Any = {"share": FEWEST_SHARE, "fewest": FEWEST_FOR_INTERVAL}
+            yield NOTES["unranked"].format(label=one.label, lacks=lacks, **about, **least)
         if estimate.n < total:
             yield f"{one.label}: {why_lacking(one.table, one.scorer)}."
         if empty := estimate.coverage.empty:
@@ -284,13 +276,11 @@ def _test_notes(overall: Ranking, correction: Correction) -> Iterator[str]:
     if overall.untested:
         yield overall.untested
     if tested := len(overall.pairs):
-        yield (
-            f"{LETTERS} cannot be told apart: {counted(tested, overall.test)}, "
-            f"corrected by {correction.words} over the pairs of this table, alpha {ALPHA:g}. "
-            "'ranks' are the places that the tests leave open."
-        )
+        tests = counted(tested, overall.test)
+        how: Any = {"correction": correction.words, "alpha": ALPHA}
+        yield NOTES["tests"].format(letters=LETTERS, tests=tests, **how)
     if overall.unlettered:
-        yield "There are too many ties to letter; --format json has every test."
+        yield NOTES["unlettered"]
 
 
 class _RankedGroup:

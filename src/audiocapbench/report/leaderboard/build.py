@@ -24,6 +24,7 @@ from audiocapbench.judges.aggregation import OVERALL
 from audiocapbench.meta.over_blind import blind_warnings
 from audiocapbench.metrics import find_metric
 from audiocapbench.report.leaderboard.board import (
+    NOTES,
     Board,
     PublishedEntry,
     Ranking,
@@ -104,11 +105,8 @@ def build_leaderboard(
     keep_estimates(store, tables)
     boards.sort(key=lambda one: (-one.samples * len(one.entries), one.benchmark))
     if len(boards) > 1:
-        notes.append(
-            f"{len(boards)} boards, of {' and '.join(f'{one.samples:,}' for one in boards)} "
-            "samples: runs on different samples, or with scores made in different ways, cannot be "
-            "ranked together."
-        )
+        sizes = " and ".join(f"{one.samples:,}" for one in boards)
+        notes.append(NOTES["boards"].format(boards=len(boards), sizes=sizes))
     if published:
         how: Any = {"by_category": by_category, "beside": beside}
         boards = _with_published(store, boards, results, scorer, notes, **how)
@@ -292,12 +290,8 @@ def _with_published(
         found = departures(store, tables, scorer.judge)
         placed = replace(board, departures=found, notes=(*board.notes, *in_full(found)))
         if own is None:
-            told = (
-                f"'audiocapbench mecat standings' shows the published models of {board.benchmark}."
-            )
-            if base_name(board.benchmark) not in TRAITS:
-                told = f"There are no published results of {board.benchmark} in this package"
-                told += "; of your own file, --benchmark FILE.toml shows them."
+            which = "in_standings" if base_name(board.benchmark) in TRAITS else "unpublished"
+            told = NOTES[which].format(benchmark=board.benchmark)
             notes += [told] if told not in notes else []
         # Published scores stand among a board's where they are of the same kind, and about every
         # sample of the benchmark, but for clips that were not there.
@@ -305,17 +299,11 @@ def _with_published(
             rows, absent = _entries(own, scorer, by_category=by_category), own.total - board.samples
             said = [*placed.notes, _source(own, scorer, "Rows", ", and are part of no test")]
             if absent:
-                said.append(
-                    f"The published rows are about {own.total:,} samples; {absent:,} of them were "
-                    "not there for the runs: 'worst–best' is what they could make of a score."
-                )
+                said.append(NOTES["absent"].format(total=own.total, absent=absent))
             placed = replace(placed, published=rows, missing_clips=absent, notes=tuple(said))
             mixed.append(own)
         elif alike:
-            notes.append(
-                f"The published rows are about {own.total:,} samples, the runs about "
-                f"{board.samples:,}: their scores are not comparable and stand apart."
-            )
+            notes.append(NOTES["apart"].format(total=own.total, samples=board.samples))
         else:
             notes.append(f"The published results have no {scorer.label}.")
         shown.append(placed)
@@ -337,11 +325,8 @@ def _with_published(
             note = f"Not run here, and part of no test. Source: {results.source}."
             shown.append(Board(*about, published=rows, notes=(note,)))
             mixed.append(results)
-    misfits = [one.benchmark for one in mixed if one.misfits]
-    notes += [
-        f"Some statements of the paper do not fit its tables; docs/benchmarks/{name}.md lists them."
-        for name in dict.fromkeys(misfits)
-    ]
+    misfits = dict.fromkeys(one.benchmark for one in mixed if one.misfits)
+    notes += [NOTES["misfits"].format(name=name) for name in misfits]
     return shown
 
 

@@ -8,6 +8,7 @@ from audiocapbench.errors import ReportError
 from audiocapbench.report.leaderboard.board import (
     FEW_SAMPLES,
     LETTERS,
+    NOTES,
     Board,
     Entry,
     PairTest,
@@ -198,16 +199,10 @@ def _by_category(board: Board) -> Table:
         rows.append(row)
     notes, parts = [], board.parts.items()
     if tested := sum(len(one.pairs) for _, one in parts):
-        notes.append(
-            "Models that share a letter within a category cannot be told apart there: "
-            f"{tested} paired permutation tests, corrected by {board.correction.words} over the "
-            "pairs of all categories."
-        )
+        how = {"tested": tested, "correction": board.correction.words}
+        notes.append(NOTES["category_tests"].format_map(how))
     if by_zero := [name for name, one in parts if one.by_zero]:
-        notes.append(
-            "Failures count as 0 in the tests, because not all models failed on the same samples, "
-            f"in {', '.join(by_zero)}."
-        )
+        notes.append(NOTES["category_zeros"].format(names=", ".join(by_zero)))
     too_few = [
         name
         for name, one in parts

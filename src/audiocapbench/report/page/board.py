@@ -11,7 +11,7 @@ from audiocapbench.grouping import grouped
 from audiocapbench.meta.over_blind import BLIND, PERSON
 from audiocapbench.metrics.result import FloatArray
 from audiocapbench.report.compare.compute import compare_pairs
-from audiocapbench.report.leaderboard.board import Board, PublishedEntry
+from audiocapbench.report.leaderboard.board import NOTES, Board, PublishedEntry
 from audiocapbench.report.leaderboard.build import verdict_of
 from audiocapbench.report.page import document as parts
 from audiocapbench.report.page.drawing import SHAPES
@@ -261,11 +261,7 @@ def correlations(data: ReportData) -> Table:
         for key, name in names.items()
     ]
     columns = [*map(Column, ("metric", "judge")), *columns, Column("scored", "answers with both")]
-    note = (
-        "Spearman's rank correlation of a metric with a judge's overall score, and Kendall's τ-b: "
-        "over all answers; over those of each model, so that differences between models do not "
-        f"count; and over the models' scores, of {FEWEST_MODELS} models or more."
-    )
+    note = NOTES["correlations"].format(models=FEWEST_MODELS)
     return Table("Do the metrics agree with the judges?", rows, columns, [note])
 
 
@@ -280,14 +276,9 @@ def _checked(checks: Sequence[StoredCheck]) -> Table:
     return Table("How reliable are the judges?", rows)
 
 
-def _ranks(
-    name: str,
-    first: FloatArray,
-    second: FloatArray,
-    groups: FloatArray | None = None,
-    fewest: int = _FEWEST_PAIRS,
-) -> Row:
-    if len(first) < fewest:
+def _ranks(name: str, *sides: FloatArray, fewest: int = _FEWEST_PAIRS) -> Row:
+    """How two sides rank alike; within groups, where a third says of which each place is."""
+    if len(sides[0]) < fewest:
         return {f"{name}_rho": None, f"{name}_tau": None}
-    rho, tau = rank_correlation(first, second, groups), kendall(first, second, groups)
+    rho, tau = rank_correlation(*sides), kendall(*sides)
     return {f"{name}_rho": rho, f"{name}_tau": tau}

@@ -22,7 +22,7 @@ from audiocapbench.meta.pairs import by_votes
 from audiocapbench.meta.votes import project_pairs
 from audiocapbench.report.beside_people import beside_people
 from audiocapbench.report.page.rendering import joined
-from audiocapbench.report.ratings import agreement_row, share_of, win_report
+from audiocapbench.report.ratings import NOTES, agreement_row, share_of, win_report
 from audiocapbench.scores.estimate import counted
 from audiocapbench.stats.correlation import Coefficient
 from audiocapbench.store import Store
@@ -40,10 +40,6 @@ PATH = "/rate/"
 _PAGES = {"rate.html": "", "admin.html": "admin", "rate.css": "rate.css"}
 _PAGES |= {"rate.js": "rate.js", "admin.js": "admin.js"}
 _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_AGREEMENT = (
-    "1 is full agreement, 0 what chance would give. α counts every item that two people or more "
-    "have rated, κ those that as many have rated as most. Gold questions count in neither."
-)
 
 
 class RatingRequest(BaseModel, extra="forbid", strict=True):
@@ -304,7 +300,7 @@ def _progress(desk: RatingDesk) -> dict[str, Any]:
         complete = sum(counts[key] >= project.each for key in asked)
         wanted, whole = counted(len(asked) * project.each, "rating"), counted(len(asked), "item")
         so_far = f"{len(ordinary):,} of {wanted}; {complete:,} of {whole} done"
-    tables = [Table("Agreement", agreed, looks, [_AGREEMENT]), Table("People", rows, columns)]
+    tables = [Table("Agreement", agreed, looks, [NOTES["rated"]]), Table("People", rows, columns)]
     shown = [one.texts() for one in (*desk.standing(), *tables)]
     return {"name": project.name, "kind": project.kind, "so_far": so_far, "tables": shown}
 
