@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from pydantic import ValidationError
 
 from audiocapbench.errors import AudioCapBenchError, ReportError
+from audiocapbench.files import read_lists
 from audiocapbench.store.connect import patience
 
 Scope = Mapping[str, Any]
@@ -41,20 +42,7 @@ _SAFE = ("GET", "HEAD")
 _REQUEST_S, _MOST_WAITING = 20.0, 64
 _HOST = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::\d{1,5})?")
 
-HEADERS = {
-    "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'"
-    ),
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-    "cache-control": "no-store",
-}
+HEADERS: dict[str, str] = read_lists("audiocapbench.web", "headers.toml")
 Route = Callable[[Any], Awaitable[Any]]
 
 _PATIENCE_S = 5.0
