@@ -4,13 +4,13 @@ A row maps names to numbers, texts, values with an interval, or None. Programs g
 are, people get cells of text; what is not in a row at all is a blank cell, None is a dash.
 """
 
-import html
 import io
 import re
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cache
 from math import floor, log10
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -283,28 +283,19 @@ def latex_text(tables: Iterable[Table]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+@cache
+def _html_template() -> Any:
+    from jinja2 import Environment, PackageLoader
+
+    place = PackageLoader("audiocapbench.table", "")
+    pages = Environment(loader=place, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    pages.filters["line"] = escape_line
+    return pages.get_template("table.html")
+
+
 def html_text(table: Table) -> str:
     """A table as HTML, every text escaped."""
-    columns = table.text_columns()
-
-    def row(cells: Iterable[MultilineCell], at: int | None = None) -> str:
-        texts = []
-        for one, cell in zip(columns, cells, strict=True):
-            name = 'th scope="col"' if at is None else "td"
-            align = one.look.align or "right"
-            whole = ";white-space:nowrap" * (align == "right")
-            words = "<br>".join(map(_html, cell))
-            words = f"<strong>{words}</strong>" if at is not None and one.marks[at] else words
-            texts.append(f'<{name} style="text-align:{align}{whole}">{words}</{name[:2]}>')
-        return f"<tr>{''.join(texts)}</tr>"
-
-    rows = enumerate(zip(*(one.cells for one in columns), strict=True))
-    body = "".join(row(cells, at) for at, cells in rows)
-    head = f"<thead>{row(one.heading for one in columns)}</thead><tbody>{body}</tbody>"
-    notes = (f"<p><small>{_html(note)}</small></p>" for note in table.notes)
-    verdicts = "".join(f"<p><strong>{_html(one)}</strong></p>" for one in table.verdicts)
-    whole = f"<table><caption>{_html(table.title)}</caption>{head}</table>"
-    return f'{verdicts}<div style="overflow-x:auto">{whole}</div>{"".join(notes)}'
+    return str(_html_template().render(table=table, columns=table.text_columns()))
 
 
 def parquet_content(records: Sequence[Row]) -> bytes:
@@ -334,10 +325,6 @@ def markdown(text: str) -> str:
 
 def latex(text: str) -> str:
     return " ".join(escape_controls(text).split()).translate(_LATEX)
-
-
-def _html(text: str) -> str:
-    return html.escape(escape_line(text))
 
 
 def _lines(
