@@ -30,13 +30,6 @@ _WAYS = ("check", "lock", "example")
 _DEMO_JUDGE = "elements"
 _DEMO_MODELS = ("listener", "control/right", "control/safe", "control/wrong", "control/empty")
 
-_NEXT = """
-Next (after . .venv/bin/activate, if make installed it):
-  audiocapbench run FOLDER --model listener   your own clips: audio files beside
-      a metadata.jsonl of {"file_name": "…", "references": ["…"]}, a line each
-  audiocapbench models                        other models to put after --model
-  RUNS what was asked so far"""
-
 
 @options.command(app.command)
 def run(
@@ -249,7 +242,9 @@ def demo(
     data = report_data.gather([one.table for one in summaries])
     html.write_report(kept, data, out, title="Demo", audio="embed")
     say(f"Report: {relative(out)}   Answers: {kept.name}")
-    say(*_NEXT.replace("RUNS", f"{f'audiocapbench runs{kept.option}':<43}").split("\n"))
+    following = files("audiocapbench.cli").joinpath("next.txt").read_text("utf-8")
+    listing = f"{f'audiocapbench runs{kept.option}':<43}"
+    say(*following.replace("RUNS", listing).splitlines())
     leave(failed=any(summary.table.coverage.failed for summary in summaries))
 
 
