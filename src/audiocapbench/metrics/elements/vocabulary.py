@@ -106,13 +106,10 @@ class ElementVocabulary:
 
     def likeness(self, words: Sequence[int], others: Sequence[int]) -> Likeness:
         """How much alike words are, shape (words, others); "loud" and "quiet" are ``AGAINST``."""
-        if not (words and others):
-            return np.zeros((len(words), len(others)), dtype=np.float32)
-        pairs = np.repeat(words, len(others)), np.tile(others, len(words))
-        return self.likeness_of(*pairs).reshape(len(words), len(others))
+        return self.between(np.array(words, dtype=np.int64), np.array(others, dtype=np.int64))
 
     def between(self, words: IntArray, others: IntArray) -> Likeness:
-        """The same of many distinct words, shape (words, others)."""
+        """The same of arrays."""
         if max(words.max(initial=0), others.max(initial=0)) < self._tabled:
             return self._table[words[:, None], others]
         return self._compare(words, others)
