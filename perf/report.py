@@ -24,8 +24,8 @@ from audiocapbench.models import list_models
 from audiocapbench.report.page.html import write_report
 from audiocapbench.report.page.report_data import gather, stored_tables
 from audiocapbench.signature import sign
-from audiocapbench.store import Dataset, RunSpec, Store, StoredScore
-from audiocapbench.store.records import Judgement
+from audiocapbench.store import Dataset, RunSpec, Store
+from audiocapbench.store.records import Judgement, ScoreColumns
 from audiocapbench.store.unsaved import AnswerRecord
 
 METRICS = ("meteor", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l")
@@ -135,10 +135,11 @@ def fill_run(
             answered.append(sample.id)
     for metric in METRICS:
         values = random.beta(2, 6, size=len(answered))
-        made = [
-            StoredScore(key, metric, sign(metric, made="up"), value, (value,))
+        signature = sign(metric, made="up")
+        made = ScoreColumns.of(
+            (key, value, (value,), signature)
             for key, value in zip(answered, values.tolist(), strict=True)
-        ]
+        )
         store.put_scores(run_id, {metric: made})
     scores = random.binomial(10, np.clip(random.normal(level, 0.15, (len(answered), 3)), 0, 1))
     store.add_judgements(

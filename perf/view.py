@@ -25,9 +25,9 @@ from audiocapbench.data import Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.models import list_models
 from audiocapbench.signature import sign
-from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, schema
+from audiocapbench.store import Dataset, RunSpec, Store, schema
 from audiocapbench.store.connect import writing
-from audiocapbench.store.records import Judgement, StoredEstimate
+from audiocapbench.store.records import Judgement, ScoreColumns, StoredEstimate
 from audiocapbench.store.unsaved import AnswerRecord, JudgementRecord
 from report import DIMENSIONS, FLAGS, JUDGE, METRICS, PARTS, Texts, make_samples
 
@@ -101,10 +101,10 @@ def fill_run(store: Store, run: int, samples: Sequence[Sample], sentences: Seque
     answered = [one.id for place, one in enumerate(samples) if place % 50 != 0]
     for metric in METRICS:
         values = random.beta(2, 6, len(answered)).tolist()
-        made = [
-            StoredScore(key, metric, sign(metric, made="up"), value, (value,))
-            for key, value in zip(answered, values, strict=True)
-        ]
+        signature = sign(metric, made="up")
+        made = ScoreColumns.of(
+            (key, value, (value,), signature) for key, value in zip(answered, values, strict=True)
+        )
         store.put_scores(run, {metric: made})
     signature = sign("judge-audiocapbench", made="up")
     grades = random.integers(0, 11, (len(answered), 3)).astype(float).tolist()

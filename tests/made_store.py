@@ -1,7 +1,7 @@
 """Stores with made-up runs: scores and answers as a test wants them, without audio or models."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from audiocapbench.benchmarks.traits import base_name
 from audiocapbench.data import Clip, Sample
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import Signature
-from audiocapbench.store import Dataset, Run, RunSpec, Store, StoredScore, schema
+from audiocapbench.store import Dataset, Run, RunSpec, Store, schema
 from audiocapbench.store.connect import writing
-from audiocapbench.store.records import Judgement, RunKind
+from audiocapbench.store.records import Judgement, RunKind, ScoreColumns
 from audiocapbench.store.unsaved import AnswerRecord
 
 Statistics = Sequence[float] | float
@@ -27,6 +27,24 @@ def emptied(store: Store) -> Store:
                 connection.execute(table.delete())
         connection.exec_driver_sql("DELETE FROM sqlite_sequence")  # runs are counted from 1 again
     return store
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScore:
+    """A score of one sample, as tests make and compare them."""
+
+    sample_id: str
+    metric: str
+    signature: Signature
+    value: float
+    statistics: tuple[float, ...]
+
+
+def columns(scores: Iterable[StoredScore]) -> ScoreColumns:
+    """Scores of one metric as the store takes them."""
+    return ScoreColumns.of(
+        (one.sample_id, one.value, one.statistics, one.signature) for one in scores
+    )
 
 
 def stored_scores(
@@ -116,7 +134,7 @@ def put_run(
     for metric, given in made.scores.items():
         signature = Signature.parse(made.signatures.get(metric, metric))
         own = [_score(key, metric, signature, one) for key, one in given.items() if key in ids]
-        store.put_scores(run.id, {metric: own})
+        store.put_scores(run.id, {metric: columns(own)})
     for judge, graded in made.grades.items():
         signature = Signature.parse(made.signatures.get(judge, f"judge-{judge}"))
         store.add_judgements(

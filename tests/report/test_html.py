@@ -18,7 +18,7 @@ from audiocapbench.report.page.html import shown_answer, write_report
 from audiocapbench.report.page.report_data import gather, stored_tables
 from audiocapbench.store import Store
 from folders import write_folder
-from made_store import stored_scores
+from made_store import columns, stored_scores
 from report_pages import EVIL, gathered_runs, scored_runs, write_hostile_page, write_page
 
 
@@ -157,7 +157,7 @@ def test_a_run_without_any_score_is_refused(tmp_path: Path) -> None:
     write_folder(tmp_path, 2)
     store, runs = scored_runs(tmp_path, "control/right")
     for metric in ("rouge_l", "bleu_1"):
-        store.put_scores(runs[0].id, {metric: []})
+        store.put_scores(runs[0].id, {metric: columns([])})
     with pytest.raises(ReportError, match="has no scores"):
         gathered_runs(store, runs)
 

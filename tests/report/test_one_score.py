@@ -28,7 +28,7 @@ from audiocapbench.scores.summary import RunSummary, score_files, summarise
 from audiocapbench.scores.table import ScoreTable
 from audiocapbench.store import Run, Store
 from audiocapbench.store.records import Judgement
-from made_store import MadeRun, begin_run, made_samples, put_run, stored_scores
+from made_store import MadeRun, begin_run, columns, made_samples, put_run, stored_scores
 
 JUDGE, METRIC = Scorer("gpt", "overall"), Scorer("rouge_l")
 CATEGORIES = ("sound", "music", "speech")
@@ -295,7 +295,7 @@ def test_a_new_score_is_not_hidden_by_one_that_was_kept(store: Store) -> None:
         replace(one, value=one.value / 2, statistics=(one.value / 2,))
         for one in stored_scores(store, run.id)[METRIC.name]
     ]
-    store.put_scores(run.id, {METRIC.name: halved})
+    store.put_scores(run.id, {METRIC.name: columns(halved)})
     after = summarise(store, run, [METRIC.name]).table.estimate(METRIC)
     assert after.value == pytest.approx((before.value or 0) / 2)
 

@@ -14,10 +14,10 @@ from audiocapbench.scores.estimate import Scorer
 from audiocapbench.scores.table import TableReader
 from audiocapbench.signature import Signature
 from audiocapbench.stats import power
-from audiocapbench.store import Store, StoredScore
+from audiocapbench.store import Store
 from audiocapbench.store.unsaved import AnswerRecord
 from audiocapbench.study.gate import Gate, check_gates
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, StoredScore, columns, made_samples, put_run
 
 SAMPLES = made_samples(100)
 IDS = [one.id for one in SAMPLES]
@@ -87,7 +87,7 @@ def test_once_all_is_asked_a_run_is_ordinary_again(store: Store) -> None:
         made = Signature.parse("rouge_l")
         given = table.sample_scores(Scorer("rouge_l")).values | dict.fromkeys(left, 0.1 * run)
         late = [StoredScore(key, "rouge_l", made, one, (one,)) for key, one in given.items()]
-        store.put_scores(run, {"rouge_l": late})
+        store.put_scores(run, {"rouge_l": columns(late)})
     _, ranks, verdict = only(build_leaderboard(store))
     assert ranks == [1, 2, 3]
     assert verdict != SAID
@@ -116,7 +116,7 @@ def test_who_ran_on_after_a_race_waits_for_the_winner(store: Store) -> None:
     store.add_records(2, list(map(AnswerRecord, asked)))
     made = Signature.parse("rouge_l")
     scores = [StoredScore(key, "rouge_l", made, 0.9, (0.9,)) for key in IDS]
-    store.put_scores(2, {"rouge_l": scores})
+    store.put_scores(2, {"rouge_l": columns(scores)})
     put_run(store, MadeRun("d", {"rouge_l": dict.fromkeys(IDS, 0.5)}), SAMPLES)
     (board,) = build_leaderboard(store).boards
     ranks = {one.label: one.overall.rank for one in board.entries}

@@ -23,7 +23,7 @@ from audiocapbench.report.site.submission import (
 from audiocapbench.store import Store
 from command import run_command
 from four_models import JUDGE, put_models
-from made_store import MadeRun, made_samples, put_run, stored_scores
+from made_store import MadeRun, columns, made_samples, put_run, stored_scores
 from mecat_runs import items, stored_run
 from site_files import ABOUT, changed, write_submissions
 
@@ -228,7 +228,7 @@ def test_a_run_whose_stored_scores_are_not_those_of_its_answers_is_refused(tmp_p
             score_run(store, run, ["rouge_l"])
         scores = stored_scores(store, runs[1].id)["rouge_l"]
         raised = [replace(one, value=1.0, statistics=(1.0,)) for one in scores]
-        store.put_scores(runs[1].id, {"rouge_l": raised})
+        store.put_scores(runs[1].id, {"rouge_l": columns(raised)})
         made = make_submissions(store, *(one.id for one in runs))
         named = [(f"run {number}", one) for number, one in enumerate(made, 1)]
         right, wrong = check_submissions(checking, named)

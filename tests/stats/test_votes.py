@@ -1,5 +1,7 @@
 """Strengths of models by votes, against published figures, another way, and the truth."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,29 @@ def test_votes_of_one_person_rank_without_intervals() -> None:
     assert {one.interval for one in found.models.values()} == {None}
     assert {*map(str, found.ranks)} == {"1–2"}
     assert found.votes == {"one": 3, "two": 3}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("models", ["ab", "abc"])
+def test_any_few_votes_rank_models_or_say_why_not(count: int, models: str) -> None:
+    """With ties among them, a model that never lost has no bound either: ties may grow with it."""
+    matches = list(combinations(models, 2))
+    for said in product((1, -1, 0), repeat=count):
+        votes = [
+            Vote(*matches[place % len(matches)], one, f"p{place}", f"c{place}")
+            for place, one in enumerate(said)
+        ]
+        if not any(said):
+            with pytest.raises(ReportError, match="votes cannot rank the models"):
+                strengths(votes)
+            continue
+        found = strengths(votes)
+        shares = [one.value or 0.0 for one in found.models.values()]
+        assert all(0 < one < 1 for one in shares)
+        assert shares == sorted(shares, reverse=True)
+
+
+def test_who_never_lost_but_tied_is_held_by_the_prior() -> None:
+    votes = [Vote("a", "b", one, f"p{place}", f"c{place}") for place, one in enumerate([1, 1, 0])]
+    found = strengths(votes)
+    assert any("weak prior, without interval: a, b" in note for note in found.notes)

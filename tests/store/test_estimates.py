@@ -9,10 +9,10 @@ import pytest
 
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.signature import sign
-from audiocapbench.store import RunSpec, Store, StoredScore, records
+from audiocapbench.store import RunSpec, Store, records
 from audiocapbench.store.records import Judgement, StoredEstimate
 from audiocapbench.store.unsaved import AnswerRecord
-from made_store import MadeRun, made_samples, put_run, stored_scores
+from made_store import MadeRun, StoredScore, columns, made_samples, put_run, stored_scores
 
 SAMPLES = made_samples(3)
 IDS = [one.id for one in SAMPLES]
@@ -48,7 +48,7 @@ def add_outcome(store: Store) -> None:
 
 def put_scores(store: Store) -> None:
     score = StoredScore(IDS[0], "meteor", sign("meteor"), 0.5, (0.5,))
-    store.put_scores(1, {"meteor": [score]})
+    store.put_scores(1, {"meteor": columns([score])})
 
 
 def add_judgements(store: Store) -> None:
@@ -127,7 +127,7 @@ def test_a_racing_writer_never_leaves_a_stale_estimate(store: Store) -> None:
     def write() -> None:
         for place in range(150):
             score = StoredScore(IDS[0], "meteor", sign("meteor"), float(place), (1.0,))
-            store.put_scores(1, {"meteor": [score]})
+            store.put_scores(1, {"meteor": columns([score])})
         done.set()
 
     def estimate() -> None:

@@ -28,7 +28,7 @@ from fakes.openai_server import OpenAIServer, completion
 from folders import write_folder
 from forks import run_at_once
 from four_models import IDS, JUDGE, put_models, put_unscored
-from made_store import MadeRun, made_samples, put_run
+from made_store import MadeRun, columns, made_samples, put_run
 from needs import needs, needs_program
 from postgres_server import PostgresServer
 from showing import showing
@@ -137,7 +137,7 @@ def test_runs_are_estimated_tagged_checked_and_deleted(cluster: PostgresServer) 
         state = store.state(1)
         assert store.put_estimates(1, state, [one])
         assert store.estimates(1) == [one]
-        store.put_scores(1, {"meteor": []})
+        store.put_scores(1, {"meteor": columns([])})
         assert store.estimates(1) == []
         assert not store.put_estimates(1, state, [one])
         store.put_judge_check("gpt", "made", "judge-gpt", {"warning": "lax"})

@@ -14,12 +14,12 @@ from audiocapbench.benchmarks import open_benchmark
 from audiocapbench.data.outcome import Outcome, Reply, Status
 from audiocapbench.errors import StoreAwayError, StoreError
 from audiocapbench.signature import sign
-from audiocapbench.store import Dataset, RunSpec, Store, StoredScore, cache_key
+from audiocapbench.store import Dataset, RunSpec, Store, cache_key
 from audiocapbench.store.connect import patience, reading
 from audiocapbench.store.unsaved import AnswerRecord
 from folders import write_folder
 from forks import begin_at_once, run_at_once
-from made_store import MadeRun, made_samples, put_run, stored_scores
+from made_store import MadeRun, StoredScore, columns, made_samples, put_run, stored_scores
 from needs import needs
 
 
@@ -146,10 +146,10 @@ def test_scores_of_a_metric_are_replaced_whole(store: Store, dataset: Dataset) -
     run = store.begin_run(spec(dataset), dataset)
     first = [StoredScore(f"tone_{i}", "m", sign("m"), i / 7, (i / 7, 1.0)) for i in range(4)]
     other = [StoredScore("tone_0", "other", sign("other"), 0.5, (0.5,))]
-    store.put_scores(run.id, {"m": first, "other": other})
+    store.put_scores(run.id, {"m": columns(first), "other": columns(other)})
     assert stored_scores(store, run.id) == {"m": first, "other": other}
     second = [StoredScore("tone_3", "m", sign("m", protocol=2), 0.1, (0.1, 1.0))]
-    store.put_scores(run.id, {"m": second})
+    store.put_scores(run.id, {"m": columns(second)})
     assert stored_scores(store, run.id) == {"m": second, "other": other}
 
 

@@ -3,6 +3,7 @@ Davidson (1970) has them. Intervals take both people and clips for a draw from m
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -72,7 +73,6 @@ class RankAgreement(NamedTuple):
 
 def strengths(votes: Sequence[Vote]) -> Strengths:
     """Rank models by votes; ReportError says who cannot be ranked together."""
-    from scipy.sparse.csgraph import connected_components
     from scipy.special import expit, logit, stdtr
 
     names = np.array(sorted({name for one in votes for name in one[:2]}))
@@ -81,15 +81,7 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     said = np.array([one.preferred for one in votes], float)
     if not said.any():
         raise ReportError(f"{_UNRANKED}: nobody preferred a model to another")
-    held = np.zeros((count, count))
-    held[first[said >= 0], second[said >= 0]] = held[second[said <= 0], first[said <= 0]] = 1
-    parts, part = connected_components(held, connection="weak")
-    if parts > 1:
-        groups = [", ".join(names[part == one][:_MOST_NAMED]) for one in range(parts)]
-        named = " with ".join(groups[:_MOST_NAMED])
-        why = f"no vote links {named}; rank them apart, or ask for some that do"
-        raise ReportError(f"{_UNRANKED}: {why}")
-    parts, part = connected_components(held, connection="strong")
+    parts, part = _parts(names, first, second, said)
     unit = np.eye(count, count + 1)
     values, inverse, scores = _fit(unit[first] - unit[second], said, _PRIOR * (parts > 1))
     _, means, slopes, tie_slopes = _moments(np.subtract.outer(values[:-1], values[:-1]), values[-1])
@@ -106,10 +98,12 @@ def strengths(votes: Sequence[Vote]) -> Strengths:
     spread = np.sqrt(np.maximum(each + clip - both, np.maximum(each, clip)))
     # One person with most of the votes is not many.
     worth = min(units_of(said, one).effective for one in (people, clips))
-    # Who won every vote, or lost every one, has no strength that votes alone could tell.
+    # Against whom nothing speaks has no strength that votes alone could tell.
     known, notes = np.bincount(part)[part] > 1, []
     if lost := ", ".join(names[~known]):
-        notes.append(f"Won or lost every vote, so held by a weak prior, without interval: {lost}.")
+        notes.append(
+            f"No vote goes the other way, so held by a weak prior, without interval: {lost}."
+        )
     if not all(people) or round(worth) < FEWEST_PEOPLE:
         why = f"{len(set(people))} people on {len(set(clips))} clips are worth {worth:.2g} of each"
         why = why if all(people) else "votes do not say whose they are"
@@ -162,6 +156,29 @@ def _variance(contrasts: FloatArray, sums: FloatArray) -> FloatArray:
     meat = sums.T @ sums * len(sums) / max(len(sums) - 1, 1)
     found: FloatArray = ((contrasts @ meat) * contrasts).sum(axis=1)
     return found
+
+
+def _parts(names: Any, first: Any, second: Any, said: FloatArray) -> tuple[int, Any]:
+    """How many parts models fall into whose strengths votes alone leave open, and each one's."""
+    from scipy.sparse.csgraph import NegativeCycleError, connected_components, johnson
+
+    held = np.zeros((len(names), len(names)))
+    held[first[said >= 0], second[said >= 0]] = held[second[said <= 0], first[said <= 0]] = 1
+    won = np.zeros_like(held)
+    won[first[said > 0], second[said > 0]] = won[second[said < 0], first[said < 0]] = 1
+    parts, part = connected_components(held, connection="weak")
+    if parts > 1:
+        groups = [", ".join(names[part == one][:_MOST_NAMED]) for one in range(parts)]
+        named = " with ".join(groups[:_MOST_NAMED])
+        why = f"no vote links {named}; rank them apart, or ask for some that do"
+        raise ReportError(f"{_UNRANKED}: {why}")
+    with suppress(NegativeCycleError):
+        # Where models have places such that who won stands higher by one or more, and who tied by
+        # one at most, votes say nothing against all that is between them, and ties, growing.
+        johnson(held - 2 * won)
+        held = won
+    number, part = connected_components(held, connection="strong")
+    return int(number), part
 
 
 def _moments(apart: FloatArray, ties: float) -> tuple[FloatArray, ...]:

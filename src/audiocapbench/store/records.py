@@ -121,15 +121,6 @@ class Dataset:
     traits: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredScore:
-    sample_id: str
-    metric: str
-    signature: Signature
-    value: float
-    statistics: tuple[float, ...]
-
-
 class ScoreColumns(NamedTuple):
     samples: Sequence[str]
     values: Sequence[float]

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -216,21 +215,19 @@ class Store(StoreRepository, AbstractContextManager["Store"]):
             note(f"{path} holds answers of a run that this store does not have; it is left there")
         return taken
 
-    def put_scores(self, run_id: int, scores: Mapping[str, Iterable[Any]]) -> None:
-        """Replace all scores of these metrics on one run: columns, or a record each."""
-        table, row = schema.scores, attrgetter("sample_id", "value", "statistics", "signature")
-        made = [
-            one if isinstance(one, ScoreColumns) else ScoreColumns.of(map(row, one))
-            for one in scores.values()
-        ]
+    def put_scores(self, run_id: int, scores: Mapping[str, ScoreColumns]) -> None:
+        """Replace all scores of these metrics on one run."""
+        table = schema.scores
         with self._writing() as connection:
             stored.note_change(connection, run_id, scores)
             same = stored.matching(table, run=run_id, metric=scores)
             connection.execute(delete(table).where(*same))
-            known = stored.by_identity(chain.from_iterable(own.signatures for own in made))
+            known = stored.by_identity(
+                chain.from_iterable(own.signatures for own in scores.values())
+            )
             numbers = stored.signature_numbers(connection, known.values())
             number_of = {key: numbers[one] for key, one in known.items()}
-            for name, own in zip(scores, made, strict=True):
+            for name, own in scores.items():
                 signed = list(map(number_of.__getitem__, map(id, own.signatures)))
                 cells = dict(zip(_SCORED, [*own[:3], signed], strict=True))
                 stored.insert_columns(connection, table, cells, run=run_id, metric=name)
