@@ -414,22 +414,6 @@ def test_every_rejection_has_its_reason_and_is_counted_at_its_step(
     assert "similarity was not run" in shown.stderr
 
 
-def test_words_of_no_caption_that_many_clips_have_are_a_style_and_refusals_are_not(
-    place: Path, merger: Merger
-) -> None:
-    def written(text: str) -> Callable[[int, str, bool], str]:
-        return lambda n, d, _again: reply(good_fields(n, d) | {"Environment-Caption": text})
-
-    heard(place)
-    odd = "Out of doors by the seaside, with nothing to throw the sound back."
-    merger.own = dict.fromkeys(range(6), written(odd))
-    merger.own[6] = written("I am unable to describe this place.")
-    merged(place, merger)
-    said = json.loads(annotate(place, "check", "clips", "--clap", "none", "--json").stdout)
-    assert said["not_run"]["clauses"].startswith("6 clips are odd in nothing else")
-    assert set(said["rejected"]) == {"06.wav"}
-
-
 def test_without_clap_the_comparison_is_not_run_and_that_is_said(
     place: Path, merger: Merger
 ) -> None:

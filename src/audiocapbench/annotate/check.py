@@ -11,7 +11,7 @@ import numpy as np
 from audiocapbench.annotate.books import COHERENCE, DUPLICATE, KINDS, SIMILARITY, VERIFIED, survival
 from audiocapbench.annotate.experts import plain_words
 from audiocapbench.annotate.merge import QUESTIONS, clip_input
-from audiocapbench.annotate.rules import STRANGE, ClipCase, broken_rules, own_words
+from audiocapbench.annotate.rules import ClipCase, broken_rules, own_words
 from audiocapbench.annotate.self_test import self_test
 from audiocapbench.annotate.stage import Annotation, StageContext, StageResult, prompt
 from audiocapbench.benchmarks.mecat.groups import CONTENTS, SUBTASKS
@@ -27,7 +27,7 @@ from audiocapbench.metrics.names import ScorerName
 from audiocapbench.models import Model
 from audiocapbench.store.cache import StageRecord
 
-_OTHERS, _SHOWN, _MOST_READ, _STYLE, _OF_A_STYLE = 6, 120, 32, 0.2, 20
+_OTHERS, _SHOWN, _MOST_READ = 6, 120, 32
 _PARTS = (SUBTASKS, ("long", "short"), CONTENTS, *((one,) for one in SUBTASKS))
 
 
@@ -55,12 +55,6 @@ def check(
     failed = {clip: broken_rules(case) for clip, case in cases.items()}
     margins: dict[str, dict[str, float]] = {clip: {} for clip in cases}
     swapped, not_run = dict[str, bool](), dict[str, str]()
-
-    words = {clip: [one for own in why.values() for one in own] for clip, why in failed.items()}
-    styled = [clip for clip, own in words.items() if own and all(STRANGE in one for one in own)]
-    if len(styled) > _STYLE * max(_OF_A_STYLE, len(cases)):
-        failed |= {clip: {} for clip in styled}
-        not_run["clauses"] = f"{len(styled)} clips are odd in nothing else: that is their style"
 
     def left() -> dict[str, ClipCase]:
         return {clip: case for clip, case in cases.items() if not failed[clip]}
