@@ -16,12 +16,12 @@ checked. Metrics that are made anew, as here, and the tests between models come 
 models on 100 clips take 4.8 s, and took 9.0 s before, when there was no judge.
 
 Beside others' work, where the loop took 1.0 to 1.3 s: ``import`` of 120 MB (312,500 captions with
-three references each) 63 and 75 s and 1.1 GB beside ten other processes, where it was 124 s and
-2.3 GB before and 20 s and 1 GB are wanted; of 20,000 captions 6.0 s, a third of it the start of
-the program, where the code that the goal was set for took 16.3 s in the same minutes; ``site`` of
-200 models on 200 clips 24 and 31 s, and 19.7 to 21.9 s, or 17.3 to 18.8 loops, with synonyms and
-terms of words kept between runs; a board of 200 models 5.3 and 5.9 s, or 4.5 loops, with a range of
-ranks for each.
+three references each) 63 and 75 s and 1.1 GB beside ten other processes, 61 s alone, where it was
+124 s and 2.3 GB before and 20 s and 1 GB are wanted; of 20,000 captions 6.0 s, and 4.3 alone, a
+third of it the start of the program, where the code that the goal was set for took 16.3 s in the
+same minutes; ``site`` of 200 models on 200 clips 24 and 31 s, and 19.7 to 21.9 s, or 17.3 to 18.8
+loops, with synonyms and terms of words kept between runs; a board of 200 models 5.3 and 5.9 s, or
+4.5 loops, with a range of ranks for each.
 
 Of 13 runs of 20,000 clips the first search takes .7 to .8 s, and .9 to 1.1 s in letters that are
 not ASCII's.
