@@ -36,13 +36,15 @@ SERIALISED, SEVERAL = _P["serialised"], _P["several"]
 """How an object begins that is no text, or a list; what stands between several predictions."""
 
 _MISSING = frozenset(r"na n/a n.a n.a. \n nat nan -nan none null nil undefined value! ref!".split())
+LONGEST_MARK = 19
+"""Longer texts are no marks of nothing, and need not be looked at."""
 _AROUND = "<>()[]{}#'\"`"
 _SIGNS = "-–—−.…?!,;:_*/|" + _AROUND
 
 
 def is_missing(value: Any) -> bool:
     """Whether a text is nothing but signs, or what programs write where there is none."""
-    if not isinstance(value, str) or len(value) >= 20 or not (text := value.strip()):
+    if not isinstance(value, str) or len(value) > LONGEST_MARK or not (text := value.strip()):
         return False
     return not text.strip(_SIGNS) or text.casefold().strip(_AROUND) in _MISSING
 

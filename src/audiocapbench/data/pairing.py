@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from audiocapbench.data.cells import is_missing
+from audiocapbench.data.cells import LONGEST_MARK, is_missing
 from audiocapbench.data.columns import Reading
 from audiocapbench.data.matching import match_samples
 from audiocapbench.data.outcome import Sample
@@ -181,7 +181,7 @@ class Pairing:
                 "a word with it for another one"
             )
         every = [text for one in samples for text in one.references] + [text for _, text in pairs]
-        if lost := sum(is_missing(text) for text in every if len(text) < 20):
+        if lost := sum(is_missing(text) for text in every if len(text) <= LONGEST_MARK):
             are = "1 caption is" if lost == 1 else f"{lost:,} captions are"
             found.append(f"{are} 'nan', 'None' or 'null', and may be missing")
         if 2 * len(pairs) < len(samples):

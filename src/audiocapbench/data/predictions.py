@@ -9,7 +9,14 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from audiocapbench.data import records
-from audiocapbench.data.cells import SERIALISED, SEVERAL, is_missing, parsed, texts_of
+from audiocapbench.data.cells import (
+    LONGEST_MARK,
+    SERIALISED,
+    SEVERAL,
+    is_missing,
+    parsed,
+    texts_of,
+)
 from audiocapbench.data.columns import IDS, PREDICTIONS, SYSTEMS, Mapped, Reading, Roles
 from audiocapbench.data.documents import Record, objects_of
 from audiocapbench.data.outcome import SCORED, Status
@@ -20,7 +27,7 @@ _RESULTS = "results"
 _OPENING = ("[", "(", "{")
 _ALL = "all"
 _ENDS = frozenset({"error", "status", "success"})
-_SHORT, _ODD = 20, ("", *_OPENING)  # what is shorter may be a mark of nothing
+_ODD = ("", *_OPENING)
 _PART = "subtask"
 _HEADS = ("corpus_scores", "model_id", "provider")
 
@@ -323,7 +330,7 @@ def _plain(row: Mapping[str, Any], asked: Asked) -> Prediction | None:
     key, text = row.get("id"), row.get("prediction")
     if type(key) is not str or type(text) is not str or asked.parts or asked.several:
         return None
-    if len(text) < _SHORT or text.lstrip()[:1] in _ODD or not _ENDS.isdisjoint(row):
+    if len(text) <= LONGEST_MARK or text.lstrip()[:1] in _ODD or not _ENDS.isdisjoint(row):
         return None
     try:
         check_storable(row)

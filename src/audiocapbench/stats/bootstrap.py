@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from audiocapbench.stats.draws import agreeing, quantile_place, weights_of
+from audiocapbench.stats.draws import agreeing, quantile_place, weighted_sums, weights_of
 from audiocapbench.stats.shares import hits_of, interval_of_hits, paired_difference, share_interval
 from audiocapbench.stats.units import (
     LEVEL,
@@ -181,18 +181,11 @@ def _rounds(several: Sequence[_Weighed], how: Resampling) -> Iterator[list[_Ends
 
 def _weighted(weights: FloatArray, unseen: FloatArray, columns: FloatArray, one: _Weighed) -> _Ends:
     units, aggregate, (worst, best) = one
-    sums = _weighted_sums(columns, weights[:, 1:])
+    sums = weighted_sums(columns, weights[:, 1:])
     means = (sums[:-1] / sums[-1]).reshape(*units.sums.shape[1:], -1)
     scores = aggregate(means.transpose(-1, *range(means.ndim - 1)))
     share = unseen.reshape(-1, *(1 for _ in scores.shape[1:]))
     return scores + share * (worst - scores), scores + share * (best - scores)
-
-
-def _weighted_sums(columns: FloatArray, weights: FloatArray) -> FloatArray:
-    """Not by BLAS, whose threads wait for each other, for seconds where processors are shared, and
-    change the last digits."""
-    sums: FloatArray = np.einsum("ij,kj->ik", columns, weights)
-    return sums
 
 
 def _unseen(units: Units, aggregate: Aggregate, how: Resampling) -> _Ends:
@@ -264,7 +257,7 @@ def permutation_tests(
         draw = np.random.default_rng(seed)
         blocks = (draw.integers(0, 2, (size, count), dtype=np.int8) for size in sizes)
     for swapped in blocks:
-        added = _weighted_sums(columns, swapped.astype(np.float64)).reshape(*means.shape, -1)
+        added = weighted_sums(columns, swapped.astype(np.float64)).reshape(*means.shape, -1)
         moved = np.moveaxis(added[second] - added[first], -1, 0)
         hits += (np.abs(aggregate(base + moved) - aggregate(other - moved)) >= enough).sum(axis=0)
         done += len(swapped)
