@@ -118,7 +118,8 @@ def transcript(case: ClipCase) -> Iterator[str]:
     if name := next((name for name, text in texts if any(one in text for one in runs)), None):
         if is_phantom(" ".join(words)):
             yield f"{name} quotes a known hallucination of Whisper"
-        if said_by(case.said, "speech").get("speech_share", 1.0) < case.speech_share:
+        share = said_by(case.said, "speech").get("speech_share")
+        if share is not None and share < case.speech_share:
             yield f"{name} quotes a transcript where no speech was found"
 
 
